@@ -1,0 +1,112 @@
+"""Learning hyperparameters: the log evidence with its analytic gradient, maximised by L-BFGS-B."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import lapack
+from scipy.optimize import minimize
+
+from satisfice.gp.kernels import Kernel
+from satisfice.gp.posterior import cholesky
+from satisfice.types import Array, NumericalFailure
+
+K = TypeVar("K", bound=Kernel)
+
+
+def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -> tuple[float, Array]:
+    """log N(y; 0, K + lam I) and its derivatives in log length-scales, log scale and log lam.
+
+    With M = a a' - (K + lam I)^-1 and a = (K + lam I)^-1 y the derivative in a parameter p is 1/2 sum_ij M_ij dK_ij/dp
+    (Rasmussen and Williams 2006, eq. 5.9).
+    """
+    gram = kernel(X, X)
+    gram[np.diag_indices_from(gram)] += lam
+    L, _ = cholesky(gram)
+    alpha, _ = lapack.dpotrs(L, y[:, None], lower=1)
+    half_log_determinant = np.log(np.diagonal(L)).sum()
+    value = -0.5 * float(y @ alpha[:, 0]) - half_log_determinant - 0.5 * len(y) * np.log(2 * np.pi)
+    inverse, _ = lapack.dpotri(L, lower=1)
+    inverse += np.tril(inverse, -1).T
+    M = alpha * alpha[:, 0] - inverse
+    gradient = 0.5 * np.append(kernel.pull_parameters(X, M), lam * np.trace(M))
+    return float(value), gradient
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Where hyperparameters may lie: bounds on their logs, and an optional normal prior on the logs."""
+
+    low: Array
+    high: Array
+    centre: Array
+    spread: Array  # infinite: no prior, only bounds
+
+    def log_density_with_gradient(self, parameters: Array) -> tuple[float, Array]:
+        """The log density up to a constant; flat where the spread is infinite."""
+        z = (parameters - self.centre) / self.spread
+        return float(-0.5 * z @ z), -z / self.spread
+
+    def draw(self, rng: Generator) -> Array:
+        """A point to start from: normal where there is a prior, uniform between the bounds elsewhere."""
+        normal = self.centre + np.where(np.isfinite(self.spread), self.spread, 0.0) * rng.standard_normal(self.low.shape)
+        uniform = rng.uniform(self.low, self.high)
+        return np.clip(np.where(np.isfinite(self.spread), normal, uniform), self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Learned(Generic[K]):
+    """A kernel and lam of (locally) maximal evidence times prior; `objective` is the log of that product."""
+
+    kernel: K
+    lam: float
+    objective: float
+
+
+def learn(
+    kernel: K, lam: float | None, X: Array, y: Array, prior: Prior, starts: list[Array], tolerance: float = 1e-7
+) -> Learned[K]:
+    """The best of L-BFGS-B runs from each start over log length-scales, log scale and, where lam is None, log lam.
+
+    `prior` and the starts have one entry a free parameter, in that order. A start whose covariance cannot be factorised is
+    passed over; `NumericalFailure` is raised where none can.
+    """
+    best: tuple[float, Array] | None = None
+    for start in starts:
+        try:
+            found = minimize(
+                _negative(kernel, lam, X, y, prior),
+                np.clip(start, prior.low, prior.high),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=np.column_stack([prior.low, prior.high]),
+                options={"maxiter": 50, "ftol": tolerance, "gtol": 1e-4},
+            )
+        except NumericalFailure:
+            continue
+        if np.isfinite(found.fun) and (best is None or found.fun < best[0]):
+            best = (float(found.fun), found.x)
+    if best is None:
+        raise NumericalFailure(f"the evidence of {len(y)} values is not finite anywhere that was tried")
+    learned_kernel, learned_lam = _split(kernel, lam, best[1])
+    return Learned(learned_kernel, learned_lam, -best[0])
+
+
+def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
+    if lam is not None:
+        return kernel.with_parameters(parameters), lam
+    return kernel.with_parameters(parameters[:-1]), float(np.exp(parameters[-1]))
+
+
+def _negative(
+    kernel: K, lam: float | None, X: Array, y: Array, prior: Prior
+) -> Callable[[Array], tuple[float, Array]]:
+    def negative(parameters: Array) -> tuple[float, Array]:
+        value, gradient = log_evidence_with_gradient(*_split(kernel, lam, parameters), X, y)
+        log_prior, prior_gradient = prior.log_density_with_gradient(parameters)
+        free = gradient if lam is None else gradient[:-1]
+        return -(value + log_prior), -(free + prior_gradient)
+
+    return negative

@@ -1,0 +1,156 @@
+"""The posterior of a Gaussian process with zero prior mean (the paper's eq. posterior_mean and posterior_variance)."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from satisfice.gp.kernels import Kernel
+from satisfice.types import Array, NumericalFailure
+
+JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
+FLOOR = 1e-12  # the smallest posterior variance, as a share of the prior's: rounding may take it below zero
+
+
+class Marginal(NamedTuple):
+    """Mean and standard deviation of f at m points, each (m,)."""
+
+    mean: Array
+    std: Array
+
+
+class MarginalWithGradient(NamedTuple):
+    """Mean and standard deviation (m,) and their derivatives in the points, (m, d)."""
+
+    mean: Array
+    std: Array
+    mean_gradient: Array
+    std_gradient: Array
+
+
+def cholesky(K: Array) -> tuple[Array, float]:
+    """L with L L' = K + jitter I, and the jitter: 0 if K itself can be factorised, else the first step of the ladder.
+
+    K is symmetric. Raises `NumericalFailure` where the last step of the ladder fails too.
+    """
+    step = float(np.mean(np.diagonal(K)))
+    if np.isfinite(step):
+        for share in JITTERS:
+            jittered = K + share * step * np.eye(len(K)) if share else K
+            factor, info = lapack.dpotrf(jittered.T, lower=1, clean=1)
+            if info == 0 and np.isfinite(np.diagonal(factor)).all():
+                return factor, share * step
+    raise NumericalFailure(
+        f"a covariance matrix of {len(K)} points cannot be factorised, even with a jitter of {JITTERS[-1]:g} "
+        "times its diagonal"
+    )
+
+
+def solve_lower(L: Array, B: Array, transposed: bool = False) -> Array:
+    """L^-1 B, or L'^-1 B."""
+    solution, _ = lapack.dtrtrs(L, B, lower=1, trans=int(transposed))
+    return solution
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """f given y = f(X) + noise, noise ~ N(0, lam) and f ~ GP(0, kernel); X (n, d) in the unit cube, n >= 0.
+
+    `lam` is the paper's lambda, which may differ from the variance of the true noise. Build one with `Posterior.given`.
+    """
+
+    kernel: Kernel
+    lam: float
+    X: Array
+    y: Array
+    L: Array = field(repr=False)  # the Cholesky factor of k(X, X) + (lam + jitter) I
+    jitter: float
+
+    @classmethod
+    def given(cls, kernel: Kernel, lam: float, X: Array, y: Array) -> "Posterior":
+        """The posterior from scratch, O(n^3)."""
+        if len(X) == 0:
+            return cls(kernel, lam, X, y, np.empty((0, 0), order="F"), 0.0)
+        K = kernel(X, X)
+        K[np.diag_indices_from(K)] += lam
+        L, jitter = cholesky(K)
+        return cls(kernel, lam, X, y, L, jitter)
+
+    def extend(self, u: Array, y: float) -> "Posterior":
+        """The posterior with one more value y at u (d,), O(n^2)."""
+        n = len(self.X)
+        X, values = np.vstack([self.X, u]), np.append(self.y, y)
+        if n == 0:
+            return Posterior.given(self.kernel, self.lam, X, values)
+        row = solve_lower(self.L, self.kernel(self.X, u[None]))[:, 0]
+        corner = self.kernel.variance + self.lam + self.jitter - row @ row
+        if corner < 0.5 * (self.lam + self.jitter) or corner <= 0:  # rounding took what lam must leave over
+            return Posterior.given(self.kernel, self.lam, X, values)
+        L = np.zeros((n + 1, n + 1), order="F")
+        L[:n, :n] = self.L
+        L[n, :n] = row
+        L[n, n] = np.sqrt(corner)
+        return replace(self, X=X, y=values, L=L)
+
+    def with_values(self, y: Array) -> "Posterior":
+        """The posterior with other values at the same points, O(n^2)."""
+        return replace(self, y=y)
+
+    @cached_property
+    def half(self) -> Array:
+        """L^-1 y (n,)."""
+        return solve_lower(self.L, self.y[:, None])[:, 0] if len(self.y) else self.y
+
+    @cached_property
+    def alpha(self) -> Array:
+        """(K + lam I)^-1 y (n,), the weights of the mean."""
+        return solve_lower(self.L, self.half[:, None], transposed=True)[:, 0] if len(self.y) else self.y
+
+    @property
+    def log_evidence(self) -> float:
+        """log p(y | X, kernel, lam)."""
+        log_determinant = 2 * np.log(np.diagonal(self.L)).sum()
+        return float(-0.5 * (self.half @ self.half + log_determinant + len(self.y) * np.log(2 * np.pi)))
+
+    def _std(self, reduction: Array) -> Array:
+        """sqrt(k(x, x) - reduction), never below the floor."""
+        variance = self.kernel.variance
+        return np.sqrt(np.maximum(variance - reduction, FLOOR * variance))
+
+    def marginal(self, U: Array) -> Marginal:
+        """mu(x) = k(x)'(K + lam I)^-1 y and sigma(x) = sqrt(k(x, x) - k(x)'(K + lam I)^-1 k(x)) at U (m, d)."""
+        if len(self.X) == 0:
+            return Marginal(np.zeros(len(U)), np.full(len(U), self.kernel.scale))
+        K = self.kernel(U, self.X)
+        halves = solve_lower(self.L, K.T)
+        return Marginal(K @ self.alpha, self._std(np.einsum("nm,nm->m", halves, halves)))
+
+    def marginal_with_gradient(self, U: Array) -> MarginalWithGradient:
+        """The marginal, and its derivatives in U: dmu = dk'alpha, dsigma = -dk'(K + lam I)^-1 k / sigma."""
+        if len(self.X) == 0:
+            zero = np.zeros(U.shape)
+            return MarginalWithGradient(*self.marginal(U), zero, zero)
+        cross = self.kernel.cross(U, self.X)
+        K = cross.value
+        halves = solve_lower(self.L, K.T)
+        std = self._std(np.einsum("nm,nm->m", halves, halves))
+        weights = solve_lower(self.L, halves, transposed=True).T
+        floored = std <= np.sqrt(FLOOR) * self.kernel.scale
+        std_gradient = np.where(floored[:, None], 0.0, -cross.pull(weights) / std[:, None])
+        mean_gradient = cross.pull(np.broadcast_to(self.alpha, K.shape))
+        return MarginalWithGradient(K @ self.alpha, std, mean_gradient, std_gradient)
+
+    def covariance(self, A: Array, B: Array) -> Array:
+        """The posterior covariance of f(A) and f(B), (len(A), len(B))."""
+        prior = self.kernel(A, B)
+        if len(self.X) == 0:
+            return prior
+        half_A = solve_lower(self.L, self.kernel(self.X, A))
+        half_B = half_A if A is B else solve_lower(self.L, self.kernel(self.X, B))
+        return prior - half_A.T @ half_B
+
+    def joint(self, U: Array) -> tuple[Array, Array]:
+        """The mean (m,) and the covariance (m, m) of f at U."""
+        return self.marginal(U).mean, self.covariance(U, U)

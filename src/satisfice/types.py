@@ -1,0 +1,26 @@
+"""The one array type of the library, and its errors and warnings."""
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class SatisficeError(Exception):
+    """Every error that the library raises on purpose."""
+
+
+class BadInput(SatisficeError, ValueError):
+    """Something that was passed in cannot be used; the message says what came, what was wanted and what to do."""
+
+
+class SpaceExhausted(SatisficeError):
+    """Every point of a finite domain has been evaluated, and asking one again would teach nothing."""
+
+
+class NumericalFailure(SatisficeError):
+    """A covariance matrix could not be factorised, even with the largest jitter that is allowed."""
+
+
+class SatisficeWarning(UserWarning):
+    """A search went on, but something about its data deserves a look."""
