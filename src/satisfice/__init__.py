@@ -1,1 +1,17 @@
 """satisfice: find a setting that is good enough in as few evaluations as possible, and know whether to trust it."""
+
+from satisfice.domain import Box, Finite
+from satisfice.search import Answer, Search
+from satisfice.types import BadInput, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
+
+__all__ = [
+    "Answer",
+    "BadInput",
+    "Box",
+    "Finite",
+    "NumericalFailure",
+    "SatisficeError",
+    "SatisficeWarning",
+    "Search",
+    "SpaceExhausted",
+]

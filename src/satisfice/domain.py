@@ -3,6 +3,8 @@
 X are points in the user's units, U the same points in the unit cube [0, 1]^d. Only this module converts.
 """
 
+import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,9 +51,12 @@ def _points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
         given = np.asarray(X)
         if given.dtype.kind not in "iuf":
             raise TypeError
-        points = np.atleast_2d(given.astype(np.float64))
+        with np.errstate(over="ignore"):  # a longer float may become infinite here, which is refused below
+            points = np.atleast_2d(given.astype(np.float64))
     except (TypeError, ValueError):
-        raise BadInput(f"{what}: {X!r} came, numbers were wanted; pass a list or array of {dimension} numbers") from None
+        raise BadInput(
+            f"{what}: {X!r} came, numbers were wanted; pass a list or array of {dimension} numbers"
+        ) from None
     if points.ndim != 2 or points.shape[1] != dimension or points.shape[0] == 0:
         raise BadInput(f"{what}: shape {given.shape} came, {dimension} coordinates a point were wanted")
     if not np.isfinite(points).all():
@@ -73,20 +78,25 @@ class Box:
 
     def __post_init__(self) -> None:
         try:
-            bounds = np.array(self.bounds, dtype=np.float64)
+            given = np.asarray(self.bounds)
+            bounds = given.astype(np.float64) if given.dtype.kind in "iuf" else np.empty(0)
         except (TypeError, ValueError):
             bounds = np.empty(0)
         if bounds.ndim != 2 or bounds.shape[1] != 2 or bounds.shape[0] == 0:
             raise BadInput(f"Box: {self.bounds!r} came; a list of (low, high) pairs was wanted, one a dimension")
         for index, (low, high) in enumerate(bounds):
-            if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
+            if not (low < high and math.isfinite(float(high) - float(low))):
                 raise BadInput(
                     f"Box: bounds ({low:g}, {high:g}) of coordinate {index} came; finite numbers low < high were "
                     "wanted; leave out a coordinate that has one value only"
                 )
-        integers = sorted({int(index) for index in self.integers})
+        try:
+            integers = sorted({operator.index(index) for index in self.integers})
+        except TypeError:
+            integers = [-1]
         if integers and not (0 <= integers[0] and integers[-1] < len(bounds)):
-            raise BadInput(f"Box: integers={list(self.integers)} came; indices from 0 to {len(bounds) - 1} were wanted")
+            last = len(bounds) - 1
+            raise BadInput(f"Box: integers={self.integers!r} came; indices from 0 to {last} were wanted")
         if integers and not (bounds[integers] == np.round(bounds[integers])).all():
             raise BadInput("Box: the bounds of an integer coordinate must be whole numbers")
         object.__setattr__(self, "bounds", tuple((float(low), float(high)) for low, high in bounds))
@@ -102,6 +112,10 @@ class Box:
         return np.array([low for low, _ in self.bounds])
 
     @cached_property
+    def _high(self) -> Array:
+        return np.array([high for _, high in self.bounds])
+
+    @cached_property
     def _width(self) -> Array:
         return np.array([high - low for low, high in self.bounds])
 
@@ -114,12 +128,13 @@ class Box:
         """The number of different points: finite when every coordinate is an integer."""
         if len(self.integers) < self.dimension:
             return None
-        return int(np.prod(self._width + 1))
+        return math.prod(int(steps) + 1 for steps in self._width)
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> the unit cube; a point outside the box is an error."""
         points = _points(X, self.dimension, "a point of the box")
-        U = (points - self._low) / self._width
+        with np.errstate(over="ignore"):  # infinitely far outside is outside
+            U = (points - self._low) / self._width
         outside = (U < -1e-9) | (U > 1 + 1e-9)
         if outside.any():
             row, column = np.argwhere(outside)[0]
@@ -132,10 +147,9 @@ class Box:
 
     def from_unit(self, U: Array) -> Array:
         """Points (n, d) of the unit cube -> the user's units, integer coordinates rounded."""
-        low, high = self._low, self._low + self._width
-        X = np.clip(low + U * self._width, low, high)
-        X[:, self._whole] = np.round(X[:, self._whole])
-        return X
+        steps = U * self._width
+        steps[:, self._whole] = np.round(steps[:, self._whole])  # the same rounding as `snap`, ties included
+        return np.clip(self._low + steps, self._low, self._high)
 
     def snap(self, U: Array) -> Array:
         """The unit-cube image of the point that the user would get: integer coordinates on their lattice."""
@@ -189,12 +203,18 @@ class Finite:
     points: npt.ArrayLike
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.points)
+        try:
+            given = np.asarray(self.points)
+        except ValueError:
+            raise BadInput("Finite: rows of different lengths came; one length was wanted") from None
         if given.ndim != 2 or given.size == 0:
             raise BadInput(f"Finite: shape {given.shape} came; an array (points, coordinates) was wanted")
         X = _points(given, given.shape[1], "Finite").copy()
         if len(np.unique(X, axis=0)) < len(X):
             raise BadInput("Finite: a point stands in the table twice; pass each point once")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.ptp(X, axis=0)).all():
+                raise BadInput("Finite: the points lie further apart than the largest float; scale them down")
         X.flags.writeable = False
         object.__setattr__(self, "points", X)
 
@@ -229,8 +249,9 @@ class Finite:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
         points = _points(X, self.dimension, "a point of the finite domain")
         low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
-        U = np.where(width > 0, (points - low) / np.where(width > 0, width, 1.0), 0.5 + points - low)
-        index = self.nearest(U)
+        with np.errstate(over="ignore"):  # infinitely far off is off
+            U = np.where(width > 0, (points - low) / np.where(width > 0, width, 1.0), 0.5 + points - low)
+            index = self.nearest(U)
         off = np.abs(self.U[index] - U).max(axis=1) > 1e-9
         if off.any():
             row = int(np.argmax(off))

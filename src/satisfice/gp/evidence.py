@@ -22,16 +22,17 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     With M = a a' - (K + lam I)^-1 and a = (K + lam I)^-1 y the derivative in a parameter p is 1/2 sum_ij M_ij dK_ij/dp
     (Rasmussen and Williams 2006, eq. 5.9).
     """
-    gram = kernel(X, X)
-    gram[np.diag_indices_from(gram)] += lam
-    L, _ = cholesky(gram)
+    gram = kernel.gram(X)
+    covariance = gram.value
+    covariance[np.diag_indices_from(covariance)] += lam
+    L, _ = cholesky(covariance)
     alpha, _ = lapack.dpotrs(L, y[:, None], lower=1)
     half_log_determinant = np.log(np.diagonal(L)).sum()
     value = -0.5 * float(y @ alpha[:, 0]) - half_log_determinant - 0.5 * len(y) * np.log(2 * np.pi)
     inverse, _ = lapack.dpotri(L, lower=1)
     inverse += np.tril(inverse, -1).T
     M = alpha * alpha[:, 0] - inverse
-    gradient = 0.5 * np.append(kernel.pull_parameters(X, M), lam * np.trace(M))
+    gradient = 0.5 * np.append(gram.pull_parameters(M), lam * np.trace(M))
     return float(value), gradient
 
 
@@ -44,6 +45,10 @@ class Prior:
     centre: Array
     spread: Array  # infinite: no prior, only bounds
 
+    def without_last(self) -> "Prior":
+        """The prior without its last parameter."""
+        return Prior(self.low[:-1], self.high[:-1], self.centre[:-1], self.spread[:-1])
+
     def log_density_with_gradient(self, parameters: Array) -> tuple[float, Array]:
         """The log density up to a constant; flat where the spread is infinite."""
         z = (parameters - self.centre) / self.spread
@@ -51,7 +56,9 @@ class Prior:
 
     def draw(self, rng: Generator) -> Array:
         """A point to start from: normal where there is a prior, uniform between the bounds elsewhere."""
-        normal = self.centre + np.where(np.isfinite(self.spread), self.spread, 0.0) * rng.standard_normal(self.low.shape)
+        normal = self.centre + np.where(np.isfinite(self.spread), self.spread, 0.0) * rng.standard_normal(
+            self.low.shape
+        )
         uniform = rng.uniform(self.low, self.high)
         return np.clip(np.where(np.isfinite(self.spread), normal, uniform), self.low, self.high)
 
@@ -66,7 +73,13 @@ class Learned(Generic[K]):
 
 
 def learn(
-    kernel: K, lam: float | None, X: Array, y: Array, prior: Prior, starts: list[Array], tolerance: float = 1e-7
+    kernel: K,
+    lam: float | None,
+    X: Array,
+    y: Array,
+    prior: Prior,
+    starts: list[Array],
+    tolerance: float = 1e-7,
 ) -> Learned[K]:
     """The best of L-BFGS-B runs from each start over log length-scales, log scale and, where lam is None, log lam.
 
@@ -100,9 +113,7 @@ def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
     return kernel.with_parameters(parameters[:-1]), float(np.exp(parameters[-1]))
 
 
-def _negative(
-    kernel: K, lam: float | None, X: Array, y: Array, prior: Prior
-) -> Callable[[Array], tuple[float, Array]]:
+def _negative(kernel: K, lam: float | None, X: Array, y: Array, prior: Prior) -> Callable[[Array], tuple[float, Array]]:
     def negative(parameters: Array) -> tuple[float, Array]:
         value, gradient = log_evidence_with_gradient(*_split(kernel, lam, parameters), X, y)
         log_prior, prior_gradient = prior.log_density_with_gradient(parameters)

@@ -49,4 +49,3 @@ class GridPosterior(Posterior):
         if U is not self.points:
             return super().marginal(U)
         return Marginal(self.half @ self.V, self._std(self.reduction))
-

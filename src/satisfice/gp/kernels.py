@@ -21,10 +21,10 @@ _SQRT3, _SQRT5 = np.sqrt(3.0), np.sqrt(5.0)
 
 @dataclass(frozen=True)
 class Form:
-    """A correlation rho as a function of r^2, its slope rho'(r) / r, and the spectral density it has as a distribution."""
+    """A correlation as a function of r^2: rho alone, rho with its slope rho'(r) / r, and its spectral distribution."""
 
     rho: Callable[[Array], Array]
-    slope: Callable[[Array], Array]
+    rho_and_slope: Callable[[Array], tuple[Array, Array]]
     nu: float  # the smoothness; infinite for SE
 
     def frequencies(self, shape: tuple[int, int], rng: Generator) -> Array:
@@ -35,47 +35,70 @@ class Form:
         return normal * np.sqrt(2 * self.nu / rng.chisquare(2 * self.nu, size=(shape[0], 1)))
 
 
-def _matern32(r2: Array) -> Array:
+def _se(r2: Array) -> tuple[Array, Array]:
+    rho = np.exp(-0.5 * r2)
+    return rho, -rho
+
+
+def _matern12(r2: Array) -> tuple[Array, Array]:
+    r = np.sqrt(r2)
+    rho = np.exp(-r)
+    return rho, -rho / np.maximum(r, 1e-8)  # a kink at r = 0; but there the difference x - x' is 0 too
+
+
+def _matern32(r2: Array) -> tuple[Array, Array]:
     a = _SQRT3 * np.sqrt(r2)
-    return (1 + a) * np.exp(-a)
+    decay = np.exp(-a)
+    return (1 + a) * decay, -3 * decay
 
 
-def _matern52(r2: Array) -> Array:
+def _matern52(r2: Array) -> tuple[Array, Array]:
     a = _SQRT5 * np.sqrt(r2)
-    return (1 + a + a * a / 3) * np.exp(-a)
-
-
-def _matern52_slope(r2: Array) -> Array:
-    a = _SQRT5 * np.sqrt(r2)
-    return (-5 / 3) * (1 + a) * np.exp(-a)
-
-
-def _matern12_slope(r2: Array) -> Array:
-    r = np.maximum(np.sqrt(r2), 1e-8)  # the kernel has a kink at r = 0; there the difference x - x' is 0 too
-    return -np.exp(-r) / r
+    decay = np.exp(-a)
+    linear = (1 + a) * decay
+    return linear + (5 / 3) * r2 * decay, (-5 / 3) * linear
 
 
 FORMS: dict[str, Form] = {
-    "se": Form(lambda r2: np.exp(-0.5 * r2), lambda r2: -np.exp(-0.5 * r2), np.inf),
-    "matern12": Form(lambda r2: np.exp(-np.sqrt(r2)), _matern12_slope, 0.5),
-    "matern32": Form(_matern32, lambda r2: -3 * np.exp(-_SQRT3 * np.sqrt(r2)), 1.5),
-    "matern52": Form(_matern52, _matern52_slope, 2.5),
+    "se": Form(lambda r2: np.exp(-0.5 * r2), _se, np.inf),
+    "matern12": Form(lambda r2: np.exp(-np.sqrt(r2)), _matern12, 0.5),
+    "matern32": Form(lambda r2: _matern32(r2)[0], _matern32, 1.5),
+    "matern52": Form(lambda r2: _matern52(r2)[0], _matern52, 2.5),
 }
 
 
 class Cross(Protocol):
     """The kernel between points U (m, d) and X (n, d), with its derivative in U."""
 
-    value: Array  # (m, n)
+    @property
+    def value(self) -> Array:
+        """k(u_m, x_i), shape (m, n)."""
 
     def pull(self, weights: Array) -> Array:
         """sum_i weights[m, i] dk(u_m, x_i)/du_m, shape (m, d)."""
 
 
+class Gram(Protocol):
+    """The kernel among points X (n, d), with its derivative in the hyperparameters."""
+
+    @property
+    def value(self) -> Array:
+        """k(x_i, x_j), shape (n, n)."""
+
+    def pull_parameters(self, weights: Array) -> Array:
+        """sum_ij weights[i, j] dk(x_i, x_j)/dparameters for symmetric weights."""
+
+
 class Kernel(Protocol):
     """A positive definite function with hyperparameters; frozen."""
 
-    scale: float
+    @property
+    def form(self) -> str:
+        """The name of the correlation."""
+
+    @property
+    def scale(self) -> float:
+        """s."""
 
     @property
     def variance(self) -> float:
@@ -94,8 +117,8 @@ class Kernel(Protocol):
     def cross(self, U: Array, X: Array) -> Cross:
         """k(U, X) and its derivative in U."""
 
-    def pull_parameters(self, X: Array, weights: Array) -> Array:
-        """sum_ij weights[i, j] dk(x_i, x_j)/dparameters for symmetric weights."""
+    def gram(self, X: Array) -> Gram:
+        """k(X, X) and its derivative in the hyperparameters."""
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
         """Frequencies W (count, d) and amplitudes a (count,): E[sum_i a_i^2 cos(w_i'(x - x'))] = k(x, x')."""
@@ -137,25 +160,41 @@ class _Hyperparameters:
         values = np.exp(parameters)
         return replace(self, lengthscale=values[:-1], scale=float(values[-1]))
 
-    def _form(self) -> Form:
-        return FORMS[self.form]
-
 
 @dataclass(frozen=True)
-class _StationaryCross:
+class _StationaryPairs:
+    """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one."""
+
     kernel: "Stationary"
     U: Array
     X: Array
     r2: Array
+    rho: Array
+    slope: Array
 
     @property
     def value(self) -> Array:
-        return self.kernel.variance * self.kernel._form().rho(self.r2)
+        return self.kernel.variance * self.rho
 
     def pull(self, weights: Array) -> Array:
-        slopes = weights * self.kernel._form().slope(self.r2)
+        slopes = weights * self.slope
         moved = slopes.sum(axis=1)[:, None] * self.U - slopes @ self.X
         return self.kernel.variance * moved / self.kernel.lengthscale**2
+
+    def pull_parameters(self, weights: Array) -> Array:
+        """dk/dlog l_j = -s^2 slope(r) (x_j - x'_j)^2 / l_j^2 and dk/dlog s = 2 k, summed with the weights.
+
+        One matrix product serves all length-scales: sum_ij M_ij (x_ik - x_jk)^2 = 2 (r'x_k^2 - x_k'M x_k), r = M 1.
+        """
+        slopes = weights * self.slope
+        if len(self.kernel.lengthscale) == 1:
+            by_lengthscale = np.vdot(slopes, self.r2)
+        else:
+            np.fill_diagonal(slopes, 0.0)
+            C = self.X - self.X.mean(axis=0)
+            squares = 2 * (slopes.sum(axis=1) @ C**2 - np.einsum("ij,ij->j", C, slopes @ C))
+            by_lengthscale = squares / self.kernel.lengthscale**2
+        return self.kernel.variance * np.append(-by_lengthscale, 2 * np.vdot(weights, self.rho))
 
 
 @dataclass(frozen=True)
@@ -163,87 +202,78 @@ class Stationary(_Hyperparameters):
     """k(x, x') = s^2 rho(r); `form` is se, matern12, matern32 or matern52; one length-scale, or one a dimension."""
 
     def _r2(self, A: Array, B: Array) -> Array:
-        return cdist(A / self.lengthscale, B / self.lengthscale, "sqeuclidean")
+        return np.asarray(cdist(A / self.lengthscale, B / self.lengthscale, "sqeuclidean"))
 
     def __call__(self, A: Array, B: Array) -> Array:
-        return self.variance * self._form().rho(self._r2(A, B))
+        """The matrix k(a_i, b_j)."""
+        return self.variance * FORMS[self.form].rho(self._r2(A, B))
 
-    def cross(self, U: Array, X: Array) -> Cross:
-        return _StationaryCross(self, U, X, self._r2(U, X))
+    def cross(self, U: Array, X: Array) -> _StationaryPairs:
+        """k(U, X) and its derivative in U."""
+        r2 = self._r2(U, X)
+        return _StationaryPairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
 
-    def pull_parameters(self, X: Array, weights: Array) -> Array:
-        """dk/dlog l_j = -s^2 slope(r) (x_j - x'_j)^2 / l_j^2 and dk/dlog s = 2 k, summed with the weights."""
-        r2 = self._r2(X, X)
-        by_scale = 2 * self.variance * np.vdot(weights, self._form().rho(r2))
-        slopes = weights * self._form().slope(r2)
-        if len(self.lengthscale) == 1:
-            by_lengthscale = np.array([-self.variance * np.vdot(slopes, r2)])
-        else:
-            np.fill_diagonal(slopes, 0.0)
-            C = X - X.mean(axis=0)
-            squares = 2 * (slopes.sum(axis=1) @ C**2 - np.einsum("ij,ij->j", C, slopes @ C))
-            by_lengthscale = -self.variance * squares / self.lengthscale**2
-        return np.append(by_lengthscale, by_scale)
+    def gram(self, X: Array) -> _StationaryPairs:
+        """k(X, X) and its derivative in the hyperparameters."""
+        return self.cross(X, X)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        frequencies = self._form().frequencies((count, dimension), rng) / self.lengthscale
+        """Frequencies drawn from the spectral distribution, all of one amplitude."""
+        frequencies = FORMS[self.form].frequencies((count, dimension), rng) / self.lengthscale
         return frequencies, np.full(count, self.scale / np.sqrt(count))
 
 
 @dataclass(frozen=True)
-class _AdditiveCross:
+class _AdditivePairs:
+    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n)."""
+
     kernel: "Additive"
-    U: Array
-    X: Array
+    difference: Array
+    rho: Array
+    slope: Array
 
     @property
     def value(self) -> Array:
-        return self.kernel(self.U, self.X)
+        return self.kernel.variance * np.asarray(self.rho.mean(axis=0))
 
     def pull(self, weights: Array) -> Array:
-        kernel, slope = self.kernel, self.kernel._form().slope
-        pulled = np.empty(self.U.shape)
-        for j, lengthscale in enumerate(kernel._lengthscales(self.U.shape[1])):
-            difference = (self.U[:, j, None] - self.X[:, j]) / lengthscale
-            pulled[:, j] = np.einsum("ij,ij,ij->i", weights, slope(difference**2), difference) / lengthscale
-        return pulled * (kernel.variance / self.U.shape[1])
+        d = len(self.rho)
+        pulled = np.einsum("mn,dmn,dmn->md", weights, self.slope, self.difference)
+        return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
+
+    def pull_parameters(self, weights: Array) -> Array:
+        d = len(self.rho)
+        by_coordinate = -np.einsum("mn,dmn,dmn->d", weights, self.slope, self.difference**2)
+        one = len(self.kernel.lengthscale) == 1
+        by_lengthscale = by_coordinate.sum() if one else by_coordinate
+        return np.append(by_lengthscale, 2 * np.tensordot(self.rho.sum(axis=0), weights)) * (self.kernel.variance / d)
 
 
 @dataclass(frozen=True)
 class Additive(_Hyperparameters):
     """k(x, x') = s^2 / d * sum_j rho(|x_j - x'_j| / l_j): functions that are sums of functions of one coordinate."""
 
-    def _lengthscales(self, dimension: int) -> Array:
-        return np.broadcast_to(self.lengthscale, (dimension,))
-
-    def _r2(self, A: Array, B: Array, j: int) -> Array:
-        return ((A[:, j, None] - B[:, j]) / self._lengthscales(A.shape[1])[j]) ** 2
+    def _difference(self, A: Array, B: Array) -> Array:
+        return (A / self.lengthscale).T[:, :, None] - (B / self.lengthscale).T[:, None, :]
 
     def __call__(self, A: Array, B: Array) -> Array:
-        d, rho = A.shape[1], self._form().rho
-        total = rho(self._r2(A, B, 0))
-        for j in range(1, d):
-            total += rho(self._r2(A, B, j))
-        return total * (self.variance / d)
+        """The matrix k(a_i, b_j)."""
+        return self.variance * np.asarray(FORMS[self.form].rho(self._difference(A, B) ** 2).mean(axis=0))
 
-    def cross(self, U: Array, X: Array) -> Cross:
-        return _AdditiveCross(self, U, X)
+    def cross(self, U: Array, X: Array) -> _AdditivePairs:
+        """k(U, X) and its derivative in U."""
+        difference = self._difference(U, X)
+        return _AdditivePairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
 
-    def pull_parameters(self, X: Array, weights: Array) -> Array:
-        d, form = X.shape[1], self._form()
-        by_coordinate, by_scale = np.empty(d), 0.0
-        for j in range(d):
-            r2 = self._r2(X, X, j)
-            by_coordinate[j] = -np.einsum("ij,ij,ij->", weights, form.slope(r2), r2)
-            by_scale += 2 * np.vdot(weights, form.rho(r2))
-        by_lengthscale = by_coordinate if len(self.lengthscale) == d else by_coordinate.sum(keepdims=True)
-        return np.append(by_lengthscale, by_scale) * (self.variance / d)
+    def gram(self, X: Array) -> _AdditivePairs:
+        """k(X, X) and its derivative in the hyperparameters."""
+        return self.cross(X, X)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
         """Each feature sees one coordinate; the coordinates take turns."""
         along = np.arange(count) % dimension
         frequencies = np.zeros((count, dimension))
-        draws = self._form().frequencies((count, 1), rng)[:, 0]
-        frequencies[np.arange(count), along] = draws / self._lengthscales(dimension)[along]
+        draws = FORMS[self.form].frequencies((count, 1), rng)[:, 0]
+        frequencies[np.arange(count), along] = draws / np.broadcast_to(self.lengthscale, (dimension,))[along]
         share = np.bincount(along, minlength=dimension)
         return frequencies, self.scale / np.sqrt(dimension * share[along])

@@ -11,6 +11,7 @@ from satisfice.gp.kernels import Kernel
 from satisfice.types import Array, NumericalFailure
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
+PIVOT = 100 * np.finfo(np.float64).eps  # a smaller pivot, as a share of n times the diagonal, is mostly rounding
 FLOOR = 1e-12  # the smallest posterior variance, as a share of the prior's: rounding may take it below zero
 
 
@@ -31,7 +32,8 @@ class MarginalWithGradient(NamedTuple):
 
 
 def cholesky(K: Array) -> tuple[Array, float]:
-    """L with L L' = K + jitter I, and the jitter: 0 if K itself can be factorised, else the first step of the ladder.
+    """L with L L' = K + jitter I, and the jitter: 0 if K itself can be factorised, else the first step of the
+    ladder that can. A pivot that is rounding noise counts as a failure: the factor would be noise too.
 
     K is symmetric. Raises `NumericalFailure` where the last step of the ladder fails too.
     """
@@ -40,7 +42,8 @@ def cholesky(K: Array) -> tuple[Array, float]:
         for share in JITTERS:
             jittered = K + share * step * np.eye(len(K)) if share else K
             factor, info = lapack.dpotrf(jittered.T, lower=1, clean=1)
-            if info == 0 and np.isfinite(np.diagonal(factor)).all():
+            pivots = np.diagonal(factor) ** 2
+            if info == 0 and np.isfinite(pivots).all() and pivots.min() > PIVOT * len(K) * step:
                 return factor, share * step
     raise NumericalFailure(
         f"a covariance matrix of {len(K)} points cannot be factorised, even with a jitter of {JITTERS[-1]:g} "
@@ -86,7 +89,8 @@ class Posterior:
             return Posterior.given(self.kernel, self.lam, X, values)
         row = solve_lower(self.L, self.kernel(self.X, u[None]))[:, 0]
         corner = self.kernel.variance + self.lam + self.jitter - row @ row
-        if corner < 0.5 * (self.lam + self.jitter) or corner <= 0:  # rounding took what lam must leave over
+        smallest = PIVOT * (n + 1) * (self.kernel.variance + self.lam)
+        if corner < 0.5 * (self.lam + self.jitter) or corner <= smallest:  # rounding took what lam must leave over
             return Posterior.given(self.kernel, self.lam, X, values)
         L = np.zeros((n + 1, n + 1), order="F")
         L[:n, :n] = self.L

@@ -1,0 +1,101 @@
+"""What a rule sees: a weighted tuple of posteriors over the domain, the target, and the questions already asked."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import log_ndtr
+
+from satisfice.domain import Domain, Finite
+from satisfice.gp.posterior import Marginal, MarginalWithGradient, Posterior
+from satisfice.types import Array
+
+SPREAD = 512  # candidates over the whole domain
+RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
+COPIES = 8  # of each point at each radius
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The state of knowledge before evaluation number `step`; values are in the model's (standardised) units.
+
+    `incumbent` is the best value so far, or under noise the highest posterior mean among the queried points; `best` are the most
+    promising points so far (k, d), best first; `avoid` are points (k, d) that must not be proposed.
+    """
+
+    members: tuple[tuple[float, Posterior], ...]  # (weight, posterior), the weights sum to one
+    domain: Domain
+    target: float
+    step: int
+    seed: int
+    incumbent: float
+    best: Array
+    avoid: Array
+    memory: object = None  # what a rule that remembers has folded at each tell
+
+    @property
+    def log_weights(self) -> Array:
+        """The log weight of each member (k,)."""
+        return np.log([weight for weight, _ in self.members])
+
+    def marginal(self, U: Array) -> Marginal:
+        """Mean and std of f at U (m, d) under the mixture."""
+        marginals = [posterior.marginal(U) for _, posterior in self.members]
+        if len(marginals) == 1:
+            return marginals[0]
+        weights = np.array([weight for weight, _ in self.members])[:, None]
+        means = np.stack([marginal.mean for marginal in marginals])
+        mean = (weights * means).sum(axis=0)
+        variances = np.stack([marginal.std for marginal in marginals]) ** 2 + (means - mean) ** 2
+        return Marginal(mean, np.sqrt((weights * variances).sum(axis=0)))
+
+    def marginal_with_gradient(self, U: Array) -> MarginalWithGradient:
+        """Mean and std of f at U (m, d) under the mixture, and their derivatives in U."""
+        parts = [posterior.marginal_with_gradient(U) for _, posterior in self.members]
+        if len(parts) == 1:
+            return parts[0]
+        weights = np.array([weight for weight, _ in self.members])
+        means, stds, mean_gradients, std_gradients = (np.stack(part) for part in zip(*parts, strict=True))
+        mean = weights @ means
+        std = np.sqrt(weights @ (stds**2 + (means - mean) ** 2))
+        mean_gradient = np.einsum("k,kmd->md", weights, mean_gradients)
+        half_variance_gradient = stds[..., None] * std_gradients + (means - mean)[..., None] * mean_gradients
+        std_gradient = np.einsum("k,kmd->md", weights, half_variance_gradient) / std[:, None]
+        return MarginalWithGradient(mean, std, mean_gradient, std_gradient)
+
+    def assuming_bad(self, U: Array, at_most: float = np.inf) -> "Belief":
+        """The belief if each of the points U (k, d) turned out bad: its value is taken to be E[f | f < target], or `at_most`.
+
+        This is how pending and failed evaluations are seen; the points are avoided as well.
+        """
+        members = self.members
+        for u in U:
+            members = tuple((weight, _extended_as_bad(p, u, self.target, at_most)) for weight, p in members)
+        return replace(self, members=members, avoid=np.vstack([self.avoid, U]))
+
+    def candidates(self, rng: Generator) -> tuple[Array, Array]:
+        """Points over the whole domain (m, d), and perturbed copies of the best points (k, d), both snapped.
+
+        A copy moves each coordinate with a chance that keeps about three or more moving, so that there are steps along few
+        coordinates in high dimensions.
+        """
+        spread = self.domain.candidates(SPREAD, rng)
+        count, d = len(self.best), self.domain.dimension
+        radius = np.tile(np.repeat(RADII, COPIES), count)[:, None]
+        moves = rng.random((len(radius), d)) < max(0.5, 3 / d)
+        steps = radius * rng.standard_normal((len(radius), d)) * moves
+        near = np.clip(np.repeat(self.best, len(RADII) * COPIES, axis=0) + steps, 0.0, 1.0)
+        return spread, self.domain.snap(near)
+
+    @property
+    def points(self) -> Array | None:
+        """All points of the domain (|D|, d) if it is a finite set, else None."""
+        return self.domain.U if isinstance(self.domain, Finite) else None
+
+
+def _extended_as_bad(posterior: Posterior, u: Array, target: float, at_most: float) -> Posterior:
+    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value at u."""
+    mean, std = (float(part[0]) for part in posterior.marginal(u[None]))
+    z = (mean - target) / std
+    hazard = z if z > 1e6 else np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(-z))
+    return posterior.extend(u, min(mean - std * float(hazard), at_most))

@@ -1,0 +1,286 @@
+"""Models: observations -> weighted posteriors.
+
+A fit is a pure function of the observations in their order: hyperparameters are learned at fixed counts of observations,
+each time starting from the previous result of the same history, and between two of them the posterior is extended. Handing
+in an earlier fit of the same history saves that work and changes nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import default_rng
+
+from satisfice.domain import Domain, Finite
+from satisfice.gp.evidence import Prior, learn
+from satisfice.gp.grid import GridPosterior
+from satisfice.gp.kernels import Additive, Kernel, Stationary
+from satisfice.gp.posterior import Posterior
+from satisfice.gp.units import Units, units_of
+from satisfice.types import Array, BadInput
+
+NOISE_FREE = 1e-6  # lambda of a noise-free objective, in standardised units
+OFTEN = 200  # up to here hyperparameters are learned every few observations, then at counts that grow by a tenth
+LEARN_FROM = 500  # at most so many observations enter the learning of hyperparameters
+CAPACITY = 2000  # a posterior is built from at most so many observations: those that matter most
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What has been seen, to be maximised: points U (n, d) of the unit cube, values y (n,), and what is known of them."""
+
+    domain: Domain
+    U: Array
+    y: Array
+    target: float
+    noise: float | None  # the standard deviation of the noise; None: to be learned
+    seed: int
+
+    def first(self, n: int) -> "Observations":
+        """The first n of them."""
+        return replace(self, U=self.U[:n], y=self.y[:n])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The posteriors after n observations, in the model's units; the weights sum to one."""
+
+    n: int
+    learned_at: int  # the number of observations at which hyperparameters were learned last
+    units: Units
+    posteriors: tuple[Posterior, ...]
+    weights: Array
+    kept: Indices = field(repr=False)  # which observations the posteriors hold
+    notes: tuple[str, ...] = ()
+
+    @property
+    def members(self) -> tuple[tuple[float, Posterior], ...]:
+        """The posteriors that matter, weight first: those of at least a thousandth of the largest weight."""
+        live = self.weights >= 1e-3 * self.weights.max()
+        shares = self.weights / self.weights[live].sum()
+        return tuple((float(shares[k]), self.posteriors[k]) for k in np.flatnonzero(live))
+
+    @property
+    def means(self) -> Array:
+        """The posterior mean at the kept observations (n,): y - lambda alpha, without a matrix product."""
+        return np.asarray(sum(weight * (p.y - (p.lam + p.jitter) * p.alpha) for weight, p in self.members))
+
+
+class Model(Protocol):
+    """Turns observations into a fit; frozen."""
+
+    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+        """The fit to the observations; `previous` is a fit to the first few of the same observations, or None."""
+
+
+@dataclass(frozen=True)
+class FixedModel:
+    """A known kernel and lambda in the user's own units: nothing is learned, nothing standardised (paper, section 2)."""
+
+    kernel: Kernel
+    lam: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam >= 0):
+            raise BadInput(f"FixedModel: lam = {self.lam!r} came; a variance, 0 or more, was wanted")
+
+    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+        """The posterior, extended by the new observations one by one; on a finite domain kept on all of its points."""
+        posterior = previous.posteriors[0] if previous is not None else self._prior(seen)
+        n, done = len(seen.y), len(posterior.y)
+        for u, value in zip(seen.U[done:], seen.y[done:], strict=True):
+            posterior = posterior.extend(u, float(value))
+        return Fit(n, 0, Units(), (posterior,), np.ones(1), np.arange(n))
+
+    def _prior(self, seen: Observations) -> Posterior:
+        nothing = seen.first(0)
+        if isinstance(seen.domain, Finite):
+            return GridPosterior.on(seen.domain.U, self.kernel, self.lam, nothing.U, nothing.y)
+        return Posterior.given(self.kernel, self.lam, nothing.U, nothing.y)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kernel whose hyperparameters are learned, and the prior on their logs (length-scales, scale, lambda)."""
+
+    kernel: Kernel
+    prior: Prior
+
+
+def every(count: int) -> Callable[[int], bool]:
+    """A schedule for learning: at every multiple of `count` up to `OFTEN`, then whenever n has grown by a tenth."""
+
+    def learns_at(n: int) -> bool:
+        if n <= OFTEN:
+            return n > 0 and n % count == 0
+        return _tenths(n) > _tenths(n - 1)
+
+    return learns_at
+
+
+def _tenths(n: int) -> int:
+    return int(np.log(n / OFTEN) / np.log(1.1))
+
+
+@dataclass(frozen=True)
+class LearnedModel:
+    """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
+
+    Values are standardised at every step. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in
+    standardised units (beyond `OFTEN` observations in those of the last learning), or learned with the rest.
+    """
+
+    families: Callable[[int], tuple[Family, ...]]  # of the dimension
+    learns_at: Callable[[int], bool]
+
+    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+        """The fit to the observations; see the head of this module."""
+        families = self.families(seen.domain.dimension)
+        n, done, learned_at = len(seen.y), 0, 0
+        learned = tuple((family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families)
+        if previous is not None:
+            done, learned_at = previous.n, previous.learned_at
+            learned = tuple((posterior.kernel, posterior.lam) for posterior in previous.posteriors)
+        for m in range(done + 1, n + 1):
+            if self.learns_at(m):
+                learned = _learn(families, learned, seen.first(m), first=learned_at == 0)
+                learned_at, previous = m, None
+        units = units_of(seen.y, seen.target)
+        base = max(learned_at, min(n, 1))
+        if seen.noise is not None:
+            if seen.noise > 0 and n <= OFTEN:
+                base = n
+            learned = tuple((kernel, _known_lam(seen.first(base))) for kernel, _ in learned)
+        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0][1]:
+            posteriors, kept, start = previous.posteriors, previous.kept, previous.n
+        else:
+            kept, start = _that_matter(seen.first(base), CAPACITY), base
+            blank = np.zeros(len(kept))
+            posteriors = tuple(Posterior.given(kernel, lam, seen.U[kept], blank) for kernel, lam in learned)
+        for m in range(start, n):
+            posteriors = tuple(posterior.extend(seen.U[m], 0.0) for posterior in posteriors)
+        kept = np.append(kept, np.arange(start, n))
+        z = units.standardise(seen.y[kept])
+        posteriors = tuple(posterior.with_values(z) for posterior in posteriors)
+        scores = np.array([posterior.log_evidence for posterior in posteriors])
+        scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
+        weights = np.exp(scores - scores.max())
+        notes = (*_at_bounds(families, learned, seen.noise), *_about_values(units, n, len(kept)))
+        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, notes)
+
+
+def _known_lam(seen: Observations) -> float:
+    """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
+    share = units_of(seen.y, seen.target).standardise_std(seen.noise or 0.0)
+    return float(np.clip(share * share, NOISE_FREE, 1e6))
+
+
+def _learn(
+    families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
+) -> tuple[tuple[Kernel, float], ...]:
+    """Hyperparameters of maximal evidence for each family: a warm start, and random ones (more the first time)."""
+    n = len(seen.y)
+    rng = default_rng([seen.seed, n, 1])
+    some = _that_matter(seen, LEARN_FROM)
+    U, z = seen.U[some], units_of(seen.y, seen.target).standardise(seen.y[some])
+    lam = None if seen.noise is None else _known_lam(seen)
+    results = []
+    for family, (kernel, last_lam) in zip(families, learned, strict=True):
+        prior = family.prior if lam is None else family.prior.without_last()
+        warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
+        starts = [warm, *(prior.draw(rng) for _ in range(4 if first else 1))]
+        found = learn(family.kernel, lam, U, z, prior, starts)
+        results.append((found.kernel, found.lam))
+    return tuple(results)
+
+
+def _that_matter(seen: Observations, most: int) -> Indices:
+    """The indices, in order, of at most `most` observations: the best, those nearest to the best one, and a spread."""
+    n = len(seen.y)
+    if n <= most:
+        return np.arange(n)
+    by_value = np.argsort(-seen.y, kind="stable")
+    distance = ((seen.U - seen.U[by_value[0]]) ** 2).sum(axis=1)
+    by_distance = np.argsort(distance, kind="stable")
+    chosen = np.union1d(by_value[: most // 4], by_distance[: most // 4])
+    rest = np.setdiff1d(np.arange(n), chosen)
+    spread = rest[np.linspace(0, len(rest) - 1, most - len(chosen)).round().astype(np.intp)]
+    return np.asarray(np.union1d(chosen, spread))
+
+
+def _at_bounds(
+    families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], noise: float | None
+) -> tuple[str, ...]:
+    """A sentence for each hyperparameter that sits at a bound."""
+    notes = []
+    for family, (kernel, lam) in zip(families, learned, strict=True):
+        values = np.append(kernel.parameters, np.log(lam))
+        names = [f"length-scale {j}" for j in range(len(values) - 2)] + ["scale", "noise"]
+        checked = len(values) if noise is None else len(values) - 1
+        for name, value, low, high in zip(names[:checked], values, family.prior.low, family.prior.high, strict=False):
+            for bound, side in ((low, "lower"), (high, "upper")):
+                if abs(value - bound) < 1e-6:
+                    notes.append(f"{name} of the {kernel.form} kernel is at its {side} bound {np.exp(bound):g}")
+    return tuple(notes)
+
+
+def _about_values(units: Units, n: int, kept: int) -> tuple[str, ...]:
+    """A sentence for each thing about the values that a user should know."""
+    notes = []
+    if units.constant:
+        notes.append("all values so far are equal: there is nothing to learn from yet")
+    if units.digits_lost:
+        notes.append("the values differ only in their last digits: subtract a constant from them before telling them")
+    if kept < n:
+        notes.append(
+            f"the model keeps {kept} of {n} observations: the best, their neighbours and a spread of the others"
+        )
+    return tuple(notes)
+
+
+def _prior(*rows: tuple[float, float, float, float]) -> Prior:
+    """Rows of (low, high, centre, spread of the log) for length-scales, scale; that of lambda is added."""
+    table = np.array([*rows, (NOISE_FREE, 1.0, 1e-3, 2.5)])
+    return Prior(np.log(table[:, 0]), np.log(table[:, 1]), np.log(table[:, 2]), table[:, 3])
+
+
+def _paper_families(dimension: int) -> tuple[Family, ...]:
+    """SE with one length-scale in [1e-3, 1] and scale in [5e-2, 1.5], no prior within the bounds (paper, section 5.2)."""
+    return (Family(Stationary("se", np.array([0.2])), _prior((1e-3, 1.0, 0.2, np.inf), (5e-2, 1.5, 1.0, np.inf))),)
+
+
+def _auto_families(dimension: int) -> tuple[Family, ...]:
+    """SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2.
+
+    Distances in the unit cube grow with sqrt(d), and so do the length-scales that the prior expects.
+    """
+    expected = 0.5 * np.sqrt(dimension)
+    length, scale = (1e-2, 50.0, expected, 1.0), (5e-2, 20.0, 1.0, 1.0)
+    families = [
+        Family(Stationary("se", np.array([expected])), _prior(length, scale)),
+        Family(Stationary("matern52", np.array([expected])), _prior(length, scale)),
+    ]
+    if dimension > 1:
+        each = np.full(dimension, expected)
+        families += [
+            Family(Stationary("matern52", each), _prior(*[length] * dimension, scale)),
+            Family(Additive("matern52", np.array([0.5])), _prior((1e-2, 50.0, 0.5, 1.0), scale)),
+        ]
+    return tuple(families)
+
+
+def paper_model() -> LearnedModel:
+    """The model of the paper's experiments (section 5.2): learned every 3 observations."""
+    return LearnedModel(_paper_families, every(3))
+
+
+def auto_model() -> LearnedModel:
+    """The default: a mixture of kernels weighted by evidence."""
+    return LearnedModel(_auto_families, every(3))
+
+
+MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

@@ -1,0 +1,35 @@
+"""Rules that do not look at the values: random and sobol, the floor everything is compared with."""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator, default_rng
+
+from satisfice.belief import Belief
+from satisfice.maximise import taken, unasked
+from satisfice.types import Array
+
+
+@dataclass(frozen=True)
+class Random:
+    """Uniform over the domain."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """A point drawn uniformly, not one to be avoided."""
+        point = belief.domain.uniform(1, rng)
+        return unasked(belief.domain, belief.avoid, rng) if taken(point, belief.avoid)[0] else point[0]
+
+
+@dataclass(frozen=True)
+class Sobol:
+    """The points of one scrambled Sobol sequence in turn (on a finite set: its points in a random order)."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """Point number `step` of the sequence that belongs to the search's seed, or the next one not to be avoided."""
+        same_for_every_step = default_rng([belief.seed, 0])
+        count = max(64, 1 << belief.step.bit_length())
+        sequence = belief.domain.candidates(count, same_for_every_step)
+        if belief.points is not None:
+            sequence = belief.points[same_for_every_step.permutation(len(belief.points))]
+        rest = sequence[(belief.step - 1) % len(sequence) :]
+        free = rest[~taken(rest, belief.avoid)]
+        return free[0] if len(free) else unasked(belief.domain, belief.avoid, rng)

@@ -1,0 +1,117 @@
+"""Rules that score a point by the marginal law of f there: pg, eg, pi, ei, ucb."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.acquisition import (
+    Score,
+    log_expected_excess,
+    mix_logs,
+    mix_standard_scores,
+    standard_score,
+    upper_confidence,
+)
+from satisfice.belief import Belief
+from satisfice.maximise import maximise
+from satisfice.types import Array
+
+Formula = Callable[[Array, Array], Score]  # mean, std -> score and derivatives
+Mix = Callable[[Array, Array], tuple[Array, Array]]  # log weights (k,), scores (k, m) -> mixed (m,), derivatives (k, m)
+
+
+@dataclass(frozen=True)
+class MixedScore:
+    """An acquisition formula averaged over the members of a belief, as a function of points."""
+
+    belief: Belief
+    formula: Formula
+    mix: Mix
+
+    def __call__(self, U: Array) -> Array:
+        """The scores (m,)."""
+        values = [self.formula(*posterior.marginal(U)).value for _, posterior in self.belief.members]
+        return self.mix(self.belief.log_weights, np.stack(values))[0]
+
+    def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The scores (m,) and their derivatives in U (m, d), by the chain rule through mean and std."""
+        values, gradients = [], []
+        for _, posterior in self.belief.members:
+            mean, std, mean_gradient, std_gradient = posterior.marginal_with_gradient(U)
+            value, by_mean, by_std = self.formula(mean, std)
+            values.append(value)
+            gradients.append(by_mean[:, None] * mean_gradient + by_std[:, None] * std_gradient)
+        mixed, shares = self.mix(self.belief.log_weights, np.stack(values))
+        return mixed, np.einsum("km,kmd->md", shares, np.stack(gradients))
+
+
+@dataclass(frozen=True)
+class ProbabilityGood:
+    """PG: ask where the value is most likely to reach the target (paper, eq. pg_acq)."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of P(f(x) >= target)."""
+        score = partial(standard_score, level=belief.target)
+        return maximise(MixedScore(belief, score, mix_standard_scores), belief, rng)
+
+
+@dataclass(frozen=True)
+class ExpectedExcess:
+    """EG: ask where the value is expected to exceed the target the most (paper, eq. eg_acq)."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of E[max(0, f(x) - target)]."""
+        score = partial(log_expected_excess, level=belief.target)
+        return maximise(MixedScore(belief, score, mix_logs), belief, rng)
+
+
+@dataclass(frozen=True)
+class ProbabilityImprovement:
+    """PI: ask where the value is most likely to reach the best one so far (Kushner 1964)."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of P(f(x) >= incumbent)."""
+        score = partial(standard_score, level=belief.incumbent)
+        return maximise(MixedScore(belief, score, mix_standard_scores), belief, rng)
+
+
+@dataclass(frozen=True)
+class ExpectedImprovement:
+    """EI: ask where the value is expected to improve the most on the best one so far (Mockus 1978)."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of E[max(0, f(x) - incumbent)]."""
+        score = partial(log_expected_excess, level=belief.incumbent)
+        return maximise(MixedScore(belief, score, mix_logs), belief, rng)
+
+
+def sqrt_log(step: int) -> float:
+    """The paper's width in its experiments: sqrt(log t), t the number of the evaluation (section 5.2)."""
+    return float(np.sqrt(np.log(step)))
+
+
+@dataclass(frozen=True)
+class _UpperConfidenceScore:
+    belief: Belief
+    width: float
+
+    def __call__(self, U: Array) -> Array:
+        return upper_confidence(*self.belief.marginal(U), self.width).value
+
+    def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        mean, std, mean_gradient, std_gradient = self.belief.marginal_with_gradient(U)
+        return mean + self.width * std, mean_gradient + self.width * std_gradient
+
+
+@dataclass(frozen=True)
+class UpperConfidence:
+    """GP-UCB: ask where mean + width(t) * std is largest; on a mixture, its overall mean and std (paper, section 2.3)."""
+
+    width: Callable[[int], float] = sqrt_log
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of the upper confidence bound."""
+        return maximise(_UpperConfidenceScore(belief, self.width(belief.step)), belief, rng)

@@ -1,0 +1,291 @@
+"""`Search`: ask where to look, tell what was seen, and get an answer. The only mutable object of the library."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import default_rng
+from scipy.special import ndtri
+
+from satisfice.acquisition import probability_good
+from satisfice.belief import Belief
+from satisfice.domain import Box, Domain, Finite
+from satisfice.gp.models import MODELS, Fit, Model, Observations
+from satisfice.rules import RULES, Rule
+from satisfice.rules.explore import Sobol
+from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
+
+DEFAULT_RULE = "pg"
+STARTING_POINTS = 3  # the model has a say from the fourth question on, as in the paper
+BEST = 5  # so many of the best points are looked around
+
+Verdict = Literal["good", "open"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search knows now. `value`, `interval` and `probability` speak of f at `point`, not of a lucky draw.
+
+    `verdict` is `good` (the value reaches the target) or `open`; `interval` holds f with the search's confidence, and
+    `probability` is the model's probability that the point is good.
+    """
+
+    verdict: Verdict
+    point: Array | None  # in the user's units
+    value: float | None
+    interval: tuple[float, float] | None
+    probability: float | None
+    evaluations: int
+    failures: int
+    notes: tuple[str, ...] = ()
+
+
+class Search:
+    """A search for a point of the domain whose value reaches the target, in as few evaluations as possible.
+
+    >>> search = Search(Box([(-5, 10), (0, 15)]), target=-1.0, noise=0)
+    >>> while search.answer().verdict == "open":
+    ...     x = search.ask()
+    ...     search.tell(x, -((x[0] - 1) ** 2) - (x[1] - 2) ** 2)
+
+    `noise`: 0 declares a noise-free objective; a number is the known standard deviation; "learn" is unknown noise; None does not
+    know: the first point that reaches the target is asked again, and an identical value means noise-free.
+    `rule` is a name in `satisfice.rules.RULES` or a rule, `model` is "auto", "paper" or a model.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        target: float,
+        rule: str | Rule = "auto",
+        *,
+        model: str | Model = "auto",
+        direction: str = "maximize",
+        noise: float | Literal["learn"] | None = None,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(domain, Box | Finite):
+            raise BadInput(f"domain: {domain!r} came; a Box or a Finite was wanted")
+        if direction not in ("maximize", "minimize"):
+            raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+        if not 0 < _number(confidence, "confidence") < 1:
+            raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise BadInput(f"seed: {seed!r} came; a whole number, 0 or more, was wanted")
+        self.domain = domain
+        self.target = _number(target, "target")
+        self.direction = direction
+        self.confidence = float(confidence)
+        self.seed = int(seed)
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._rule = _named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
+        self._model = _named(model, MODELS, "model")
+        self._stated_noise = _stated_noise(noise)
+        self._U = np.empty((0, domain.dimension))
+        self._failed = np.empty((0, domain.dimension))
+        self._y = np.empty(0)
+        self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
+        self._asked: tuple[bytes, Array] | None = None
+        self._warned: set[str] = set()
+        self._notes: tuple[str, ...] = ()
+        self.fallback = False  # whether the last question came from the space-filling sequence because the model failed
+
+    @property
+    def deterministic(self) -> bool | None:
+        """Whether the objective is noise-free; None as long as nobody knows."""
+        if self._stated_noise is not None:
+            return self._stated_noise == 0
+        repeats = self._repeats()
+        return None if not repeats else all(len(set(values)) == 1 for values in repeats)
+
+    def ask(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike] = ()) -> Array:
+        """The next point (d,) to evaluate, in the user's units; `pending` are points (k, d) that are being evaluated now.
+
+        Asking twice gives the same point, and so does a search that was told the same history.
+        """
+        waiting = self._pending(pending)
+        key = b"%d %d " % (len(self._y), len(self._failed)) + waiting.tobytes()
+        if self._asked is None or self._asked[0] != key:
+            self._asked = (key, self._next(waiting))
+        return self._asked[1].copy()
+
+    def tell(self, x: npt.ArrayLike, value: float) -> None:
+        """Record the value seen at x, whether x was asked for or not."""
+        u = self._point(x)
+        y = self._sign * _number(value, "value", "; report a failed evaluation by fail(x)")
+        self._U = np.vstack([self._U, u])
+        self._y = np.append(self._y, y)
+
+    def fail(self, x: npt.ArrayLike) -> None:
+        """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
+        self._failed = np.vstack([self._failed, self._point(x)])
+
+    def answer(self) -> Answer:
+        """The best point so far, by the model's estimate under noise, and how sure one can be of it."""
+        evaluations, failures = len(self._y), len(self._failed)
+        if evaluations == 0:
+            return Answer("open", None, None, None, None, 0, failures, self._notes)
+        target = self._sign * self.target
+        if self.deterministic:
+            index = int(np.argmax(self._y))
+            value = float(self._y[index])
+            low = high = value
+            probability = float(value >= target)
+        else:
+            index, value, low, high, probability = self._estimate()
+        interval = (low, high) if self._sign > 0 else (-high, -low)
+        verdict: Verdict = "good" if self.deterministic and value >= target else "open"
+        point = self.domain.from_unit(self._U[index : index + 1])[0]
+        return Answer(verdict, point, self._sign * value, interval, probability, evaluations, failures, self._notes)
+
+    def _estimate(self) -> tuple[int, float, float, float, float]:
+        """Of the queried point of highest posterior mean: its index, mean, interval and probability of being good."""
+        try:
+            fit = self._fitted()
+        except NumericalFailure:
+            index = int(np.argmax(self._y))
+            return index, float(self._y[index]), -np.inf, np.inf, float("nan")
+        kept = int(np.argmax(fit.means))
+        index = int(fit.kept[kept])
+        belief = self._belief(fit, 1)
+        mean, std = (float(part[0]) for part in belief.marginal(self._U[index : index + 1]))
+        half = float(ndtri(0.5 + 0.5 * self.confidence)) * std
+        value, low, high = (float(fit.units.restore(z)) for z in (mean, mean - half, mean + half))
+        u = self._U[index : index + 1]
+        chances = [weight * probability_good(*p.marginal(u), belief.target)[0] for weight, p in belief.members]
+        return index, value, low, high, float(sum(chances))
+
+    def _point(self, x: npt.ArrayLike) -> Array:
+        given = np.asarray(x)
+        if given.ndim != 1:
+            raise BadInput(f"x: shape {given.shape} came; one point of {self.domain.dimension} coordinates was wanted")
+        return self.domain.to_unit(x)[0]
+
+    def _pending(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Array:
+        given = np.asarray(pending)
+        if given.size == 0:
+            return np.empty((0, self.domain.dimension))
+        return self.domain.to_unit(given)
+
+    def _repeats(self) -> list[list[float]]:
+        """The values of every point that was evaluated more than once."""
+        seen: dict[bytes, list[float]] = {}
+        for u, y in zip(self._U, self._y, strict=True):
+            seen.setdefault(u.tobytes(), []).append(float(y))
+        return [values for values in seen.values() if len(values) > 1]
+
+    @property
+    def _noise(self) -> float | None:
+        """The noise as the model is to see it: None means learn it."""
+        if self.deterministic:
+            return 0.0
+        return self._stated_noise if isinstance(self._stated_noise, float) else None
+
+    def _fitted(self) -> Fit:
+        """The model's fit to all observations, made from the last one where that helps."""
+        noise = self._noise
+        previous = self._fit[1] if self._fit is not None and self._fit[0] == noise else None
+        seen = Observations(self.domain, self._U, self._y, self._sign * self.target, noise, self.seed)
+        fit = self._model.fit(seen, previous) if previous is None or previous.n < len(self._y) else previous
+        self._fit = (noise, fit)
+        self._notes = fit.notes
+        return fit
+
+    def _belief(self, fit: Fit, step: int) -> Belief:
+        standardised = float(fit.units.standardise(self._sign * self.target))
+        means = fit.units.standardise(self._y[fit.kept]) if self.deterministic else fit.means
+        order = np.argsort(-means, kind="stable")[:BEST]
+        none = np.empty((0, self.domain.dimension))
+        return Belief(
+            members=fit.members,
+            domain=self.domain,
+            target=standardised,
+            step=step,
+            seed=self.seed,
+            incumbent=float(means.max(initial=-np.inf)),
+            best=self._U[fit.kept[order]],
+            avoid=self._U if self.deterministic is not False else none,
+        )
+
+    def _next(self, waiting: Array) -> Array:
+        """The next point: a repeat that tells whether there is noise, a starting point, or the rule's proposal."""
+        self.fallback = False
+        step = len(self._y) + len(self._failed) + len(waiting) + 1
+        rng = default_rng([self.seed, step])
+        if self.deterministic is None and self._y.max(initial=-np.inf) >= self._sign * self.target:
+            repeat = self._U[int(np.argmax(self._y))]
+            if not (waiting == repeat).all(axis=1).any():
+                return self.domain.from_unit(repeat[None])[0]
+        blind = Belief(
+            members=(),
+            domain=self.domain,
+            target=0.0,
+            step=step,
+            seed=self.seed,
+            incumbent=0.0,
+            best=self._U[:0],
+            avoid=np.vstack([self._U, self._failed, waiting]),
+        )
+        if len(self._y) < STARTING_POINTS:
+            u = Sobol().propose(blind, rng)
+        else:
+            try:
+                fit = self._fitted()
+                self._warn_of(fit.notes)
+                belief = self._belief(fit, step)
+                if len(self._failed):
+                    ordinary = float(np.median(fit.units.standardise(self._y)))
+                    belief = belief.assuming_bad(self._failed, at_most=ordinary)
+                u = self._rule.propose(belief.assuming_bad(waiting), rng)
+            except NumericalFailure as problem:
+                self.fallback = True
+                self._warn_of((f"{problem}; the question is a space-filling one instead",))
+                u = Sobol().propose(blind, rng)
+        return self.domain.from_unit(u[None])[0]
+
+    def _warn_of(self, notes: tuple[str, ...]) -> None:
+        """One Python warning for each kind of problem with the data; what merely describes the fit stays in the answer."""
+        for note in notes:
+            kind = note.split(":")[0].split(" is at its ")[0]
+            if " is at its " not in note and kind not in self._warned:
+                self._warned.add(kind)
+                warnings.warn(note, SatisficeWarning, stacklevel=4)
+
+
+def _number(value: object, what: str, hint: str = "") -> float:
+    """A finite float, or one clear error."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise BadInput(f"{what}: {value!r} of type {type(value).__name__} came; a finite number was wanted{hint}")
+    try:
+        number = float(value)
+    except (OverflowError, ValueError, TypeError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise BadInput(f"{what}: {value!r} came; a finite number was wanted{hint}")
+    return number
+
+
+def _stated_noise(noise: object) -> float | Literal["learn"] | None:
+    if noise is None or noise == "learn":
+        return noise
+    stated = _number(noise, "noise", ", or 'learn', or None")
+    if stated < 0:
+        raise BadInput(f"noise: {noise!r} came; a standard deviation, 0 or more, was wanted")
+    return stated
+
+
+def _named(given: str | T, table: Mapping[str, Callable[[], T]], what: str) -> T:
+    """An entry of a table by its name, or the thing itself."""
+    if not isinstance(given, str):
+        return given
+    if given not in table:
+        raise BadInput(f"{what}: {given!r} came; one of {', '.join(sorted(table))} was wanted")
+    return table[given]()
