@@ -12,7 +12,6 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri_exp
 from satisfice.types import Array
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
-_MILLS = np.sqrt(np.pi / 2)
 
 
 class Score(NamedTuple):
@@ -35,29 +34,20 @@ def probability_good(mean: Array, std: Array, level: float) -> Array:
 
 
 def log_probability_good(mean: Array, std: Array, level: float) -> Score:
-    """log Phi(u), with derivatives by phi(u) / Phi(u)."""
+    """log Phi(u), with derivatives by the hazard phi(u) / Phi(u) = 1 / Mills(-u)."""
     u = (mean - level) / std
-    value = log_ndtr(u)
-    slope = np.exp(-0.5 * u * u - _HALF_LOG_2PI - value)
-    deep = u < -1e7  # there phi / Phi = |u| to the last digit, while the exponents above cancel
-    slope = np.where(deep, -u, slope)
-    return Score(value, slope / std, -slope * u / std)
+    hazard = np.where(u < 0, 1 / _mills(np.maximum(-u, 0.0)), _phi(u) / ndtr(np.maximum(u, 0.0)))
+    return Score(log_ndtr(u), hazard / std, -hazard * u / std)
 
 
 def expected_excess(mean: Array, std: Array, level: float) -> Array:
     """E[max(0, f - level)] = std h(u), h(u) = phi(u) + u Phi(u): EG (paper, eq. eg_acq), or EI over the best value."""
-    return std * np.exp(_log_h((mean - level) / std))
+    return std * np.exp(_excess((mean - level) / std).value)
 
 
 def log_expected_excess(mean: Array, std: Array, level: float) -> Score:
     """log(std h(u)), with derivatives Phi / (std h) in the mean and phi / (std h) in the std."""
-    u = (mean - level) / std
-    log_h = _log_h(u)
-    by_mean = np.exp(log_ndtr(u) - log_h)
-    by_std = np.exp(-0.5 * u * u - _HALF_LOG_2PI - log_h)
-    deep = u < -1e4  # Phi / h = |u| + 2/|u| and phi / h = u^2 + 3 there, up to u^-3
-    by_mean = np.where(deep, -u - 2 / np.where(deep, u, -1.0), by_mean)
-    by_std = np.where(deep, u * u + 3, by_std)
+    log_h, by_mean, by_std = _excess((mean - level) / std)
     return Score(np.log(std) + log_h, by_mean / std, by_std / std)
 
 
@@ -66,21 +56,33 @@ def upper_confidence(mean: Array, std: Array, width: float) -> Score:
     return Score(mean + width * std, np.ones_like(mean), np.full_like(mean, width))
 
 
-def _log_h(u: Array) -> Array:
-    """log(phi(u) + u Phi(u)).
+def _phi(u: Array) -> Array:
+    return np.exp(-0.5 * u * u - _HALF_LOG_2PI)
 
-    Three branches: the plain sum for u > -1; phi(u) (1 - |u| Mills(|u|)) with the scaled erfc down to -50, where the
-    bracket has lost three digits; from there the asymptotic series of the bracket, u^-2 (1 - 3 u^-2 + 15 u^-4 - ...).
+
+def _mills(a: Array) -> Array:
+    """Phi(-a) / phi(a) for a >= 0."""
+    return np.sqrt(np.pi / 2) * erfcx(a / np.sqrt(2))
+
+
+def _excess(u: Array) -> Score:
+    """log h(u), Phi(u) / h(u) and phi(u) / h(u), where h(u) = phi(u) + u Phi(u).
+
+    Three branches: the plain sum for u > -1; below, h = phi(u) bracket(|u|) with bracket(a) = 1 - a Mills(a), which has lost
+    three digits at a = 50; from there on its asymptotic series a^-2 (1 - 3 a^-2 + 15 a^-4 - ...).
     """
     near = np.maximum(u, -1.0)
-    plain = np.log(np.exp(-0.5 * near * near - _HALF_LOG_2PI) + near * ndtr(near))
-    a = np.clip(-u, 1.0, 50.0)
-    tail = np.log1p(-a * _MILLS * erfcx(a / np.sqrt(2)))
-    far = np.maximum(-u, 50.0)
+    h = _phi(near) + near * ndtr(near)
+    a = np.maximum(-u, 1.0)
+    far = np.maximum(a, 50.0)
     q = far**-2.0
-    series = np.log1p(-3 * q * (1 - 5 * q * (1 - 7 * q * (1 - 9 * q)))) - 2 * np.log(far)
-    bracket = np.where(u > -50, tail, series)
-    return np.where(u > -1, plain, -0.5 * u * u - _HALF_LOG_2PI + bracket)
+    bracket = np.where(a < 50, 1 - a * _mills(a), q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q * (1 - 9 * q)))))
+    plain = u > -1
+    return Score(
+        np.where(plain, np.log(h), -0.5 * u * u - _HALF_LOG_2PI + np.log(bracket)),
+        np.where(plain, ndtr(near) / h, _mills(a) / bracket),
+        np.where(plain, _phi(near) / h, 1 / bracket),
+    )
 
 
 def mix_logs(log_weights: Array, values: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from satisfice.gp.posterior import Marginal, MarginalWithGradient, Posterior
 from satisfice.types import Array
 
 SPREAD = 512  # candidates over the whole domain
+CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
 RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
 COPIES = 8  # of each point at each radius
 
@@ -31,6 +32,7 @@ class Belief:
     incumbent: float
     best: Array
     avoid: Array
+    repeats: bool = False  # under noise a point may be asked again, where there is no other left
     memory: object = None  # what a rule that remembers has folded at each tell
 
     @property
@@ -64,10 +66,11 @@ class Belief:
         return MarginalWithGradient(mean, std, mean_gradient, std_gradient)
 
     def assuming_bad(self, U: Array, at_most: float = np.inf) -> "Belief":
-        """The belief if each of the points U (k, d) turned out bad: its value is taken to be E[f | f < target], or `at_most`.
+        """The belief if each of the points U (k, d) turned out clearly bad, its value being E[f | f < target] or `at_most`.
 
         This is how pending and failed evaluations are seen; the points are avoided as well.
         """
+        at_most = min(at_most, self.target - CLEARLY)
         members = self.members
         for u in U:
             members = tuple((weight, _extended_as_bad(p, u, self.target, at_most)) for weight, p in members)
@@ -94,8 +97,8 @@ class Belief:
 
 
 def _extended_as_bad(posterior: Posterior, u: Array, target: float, at_most: float) -> Posterior:
-    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value at u."""
+    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value of f itself at u."""
     mean, std = (float(part[0]) for part in posterior.marginal(u[None]))
     z = (mean - target) / std
     hazard = z if z > 1e6 else np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(-z))
-    return posterior.extend(u, min(mean - std * float(hazard), at_most))
+    return posterior.extend(u, min(mean - std * float(hazard), at_most), lam=1e-6 * posterior.kernel.variance)

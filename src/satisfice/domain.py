@@ -143,6 +143,12 @@ class Box:
                 f"a point of the box: {points[row].tolist()} came, but coordinate {column} must lie in "
                 f"[{low:g}, {high:g}]; widen the box or correct the point"
             )
+        broken = points[:, self._whole] != np.round(points[:, self._whole])
+        if broken.any():
+            row, column = np.argwhere(broken)[0]
+            raise BadInput(
+                f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers"
+            )
         return np.clip(U, 0.0, 1.0)
 
     def from_unit(self, U: Array) -> Array:

@@ -80,7 +80,9 @@ def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Arr
     """The point of the highest score that is not to be avoided; ties are broken at random."""
     free = ~taken(points, belief.avoid)
     if not free.any():
-        return unasked(belief.domain, belief.avoid, rng)
+        if not belief.repeats:
+            return unasked(belief.domain, belief.avoid, rng)
+        free[:] = True
     scores = np.where(free & ~np.isnan(scores), scores, -np.inf)
     ties = np.flatnonzero(scores == scores.max())
     ties = ties[free[ties]]

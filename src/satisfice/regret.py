@@ -1,8 +1,8 @@
 """Standard, simple and lenient regret of a sequence of true values (paper, section 2 and 2.1).
 
-values are f(x_1), ..., f(x_T), shape (..., T), maximum is f* = f(x*), and delta is the paper's Delta: an action is good when
-its value reaches the target f* - delta. A value exactly at the target is good. Where no value is above `maximum`,
-0 <= hinge <= gap <= standard holds exactly, rounding included.
+values are f(x_1), ..., f(x_T), shape (..., T), maximum is f* = f(x*), and delta is the paper's Delta: an
+action is good when its value reaches the target f* - delta. A value exactly at the target is good. Where no
+value is above `maximum`, 0 <= hinge <= gap <= standard holds exactly, rounding included.
 """
 
 from typing import NamedTuple
@@ -17,8 +17,8 @@ def _values(values: npt.ArrayLike) -> Array:
     checked = np.asarray(values, dtype=np.float64)
     if checked.ndim == 0 or not np.isfinite(checked).all():
         raise BadInput(
-            f"regret: values {values!r} came; an array (..., T) of finite numbers was wanted, the true f(x_t); leave "
-            "out the steps that failed"
+            f"regret: values {values!r} came; an array (..., T) of finite numbers was wanted, the true "
+            "f(x_t); leave out the steps that failed"
         )
     return checked
 
@@ -27,8 +27,8 @@ def _target(maximum: float, delta: float) -> float:
     """The value f* - delta from which an action is good."""
     if not (np.isfinite(maximum) and np.isfinite(delta) and delta >= 0):
         raise BadInput(
-            f"regret: maximum = {maximum!r} and delta = {delta!r} came; the maximum f* must be a finite number, and "
-            "delta one that is not negative"
+            f"regret: maximum = {maximum!r} and delta = {delta!r} came; the maximum f* must be a finite "
+            "number, and delta one of at least 0"
         )
     return maximum - delta
 

@@ -17,6 +17,7 @@ from satisfice.domain import Box, Domain, Finite
 from satisfice.gp.models import MODELS, Fit, Model, Observations
 from satisfice.rules import RULES, Rule
 from satisfice.rules.explore import Sobol
+from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE = "pg"
@@ -87,7 +88,10 @@ class Search:
         self._rule = _named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
         self._model = _named(model, MODELS, "model")
         self._stated_noise = _stated_noise(noise)
+        self._X = np.empty((0, domain.dimension))  # as they were told
         self._U = np.empty((0, domain.dimension))
+        self._first: dict[bytes, float] = {}  # the first value at each point
+        self._repeats: set[bool] = set()  # whether repeats gave the same value as the first time
         self._failed = np.empty((0, domain.dimension))
         self._y = np.empty(0)
         self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
@@ -101,8 +105,7 @@ class Search:
         """Whether the objective is noise-free; None as long as nobody knows."""
         if self._stated_noise is not None:
             return self._stated_noise == 0
-        repeats = self._repeats()
-        return None if not repeats else all(len(set(values)) == 1 for values in repeats)
+        return all(self._repeats) if self._repeats else None
 
     def ask(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike] = ()) -> Array:
         """The next point (d,) to evaluate, in the user's units; `pending` are points (k, d) that are being evaluated now.
@@ -112,13 +115,21 @@ class Search:
         waiting = self._pending(pending)
         key = b"%d %d " % (len(self._y), len(self._failed)) + waiting.tobytes()
         if self._asked is None or self._asked[0] != key:
-            self._asked = (key, self._next(waiting))
+            with one_blas_thread():
+                self._asked = (key, self._next(waiting))
         return self._asked[1].copy()
 
     def tell(self, x: npt.ArrayLike, value: float) -> None:
         """Record the value seen at x, whether x was asked for or not."""
         u = self._point(x)
         y = self._sign * _number(value, "value", "; report a failed evaluation by fail(x)")
+        told = np.asarray(x, dtype=np.float64) + 0.0
+        key = told.tobytes()
+        if key in self._first:
+            self._repeats.add(self._first[key] == y)
+        else:
+            self._first[key] = y
+        self._X = np.vstack([self._X, told])
         self._U = np.vstack([self._U, u])
         self._y = np.append(self._y, y)
 
@@ -138,10 +149,11 @@ class Search:
             low = high = value
             probability = float(value >= target)
         else:
-            index, value, low, high, probability = self._estimate()
+            with one_blas_thread():
+                index, value, low, high, probability = self._estimate()
         interval = (low, high) if self._sign > 0 else (-high, -low)
         verdict: Verdict = "good" if self.deterministic and value >= target else "open"
-        point = self.domain.from_unit(self._U[index : index + 1])[0]
+        point = self._X[index].copy()
         return Answer(verdict, point, self._sign * value, interval, probability, evaluations, failures, self._notes)
 
     def _estimate(self) -> tuple[int, float, float, float, float]:
@@ -173,13 +185,6 @@ class Search:
             return np.empty((0, self.domain.dimension))
         return self.domain.to_unit(given)
 
-    def _repeats(self) -> list[list[float]]:
-        """The values of every point that was evaluated more than once."""
-        seen: dict[bytes, list[float]] = {}
-        for u, y in zip(self._U, self._y, strict=True):
-            seen.setdefault(u.tobytes(), []).append(float(y))
-        return [values for values in seen.values() if len(values) > 1]
-
     @property
     def _noise(self) -> float | None:
         """The noise as the model is to see it: None means learn it."""
@@ -210,7 +215,8 @@ class Search:
             seed=self.seed,
             incumbent=float(means.max(initial=-np.inf)),
             best=self._U[fit.kept[order]],
-            avoid=self._U if self.deterministic is not False else none,
+            avoid=none if self.deterministic is False else self._U,
+            repeats=self.deterministic is False,
         )
 
     def _next(self, waiting: Array) -> Array:
@@ -219,9 +225,9 @@ class Search:
         step = len(self._y) + len(self._failed) + len(waiting) + 1
         rng = default_rng([self.seed, step])
         if self.deterministic is None and self._y.max(initial=-np.inf) >= self._sign * self.target:
-            repeat = self._U[int(np.argmax(self._y))]
-            if not (waiting == repeat).all(axis=1).any():
-                return self.domain.from_unit(repeat[None])[0]
+            index = int(np.argmax(self._y))
+            if not (waiting == self._U[index]).all(axis=1).any():
+                return self._X[index]
         blind = Belief(
             members=(),
             domain=self.domain,

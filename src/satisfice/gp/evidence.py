@@ -116,6 +116,8 @@ def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
 def _negative(kernel: K, lam: float | None, X: Array, y: Array, prior: Prior) -> Callable[[Array], tuple[float, Array]]:
     def negative(parameters: Array) -> tuple[float, Array]:
         value, gradient = log_evidence_with_gradient(*_split(kernel, lam, parameters), X, y)
+        if not np.isfinite(value):  # else the optimiser's next question would be NaN
+            raise NumericalFailure("the evidence is not finite")
         log_prior, prior_gradient = prior.log_density_with_gradient(parameters)
         free = gradient if lam is None else gradient[:-1]
         return -(value + log_prior), -(free + prior_gradient)

@@ -35,9 +35,9 @@ class GridPosterior(Posterior):
     def _with(cls, plain: Posterior, points: Array, V: Array, reduction: Array) -> "GridPosterior":
         return cls(plain.kernel, plain.lam, plain.X, plain.y, plain.L, plain.jitter, points, V, reduction)
 
-    def extend(self, u: Array, y: float) -> "GridPosterior":
+    def extend(self, u: Array, y: float, lam: float | None = None) -> "GridPosterior":
         """With one more value y at u, O(n |D|)."""
-        plain = super().extend(u, y)
+        plain = super().extend(u, y, lam)
         n = len(self.X)
         if plain.jitter != self.jitter or n == 0 or not np.array_equal(plain.L[:n, :n], self.L):
             return self._around(plain, self.points)

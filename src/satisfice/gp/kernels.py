@@ -190,7 +190,7 @@ class _StationaryPairs:
         if len(self.kernel.lengthscale) == 1:
             by_lengthscale = np.vdot(slopes, self.r2)
         else:
-            np.fill_diagonal(slopes, 0.0)
+            slopes[self.r2 == 0] = 0.0  # equal points: the two sums below would leave their rounding
             C = self.X - self.X.mean(axis=0)
             squares = 2 * (slopes.sum(axis=1) @ C**2 - np.einsum("ij,ij->j", C, slopes @ C))
             by_lengthscale = squares / self.kernel.lengthscale**2
@@ -258,7 +258,12 @@ class Additive(_Hyperparameters):
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        return self.variance * np.asarray(FORMS[self.form].rho(self._difference(A, B) ** 2).mean(axis=0))
+        rho, d = FORMS[self.form].rho, A.shape[1]
+        A, B = A / self.lengthscale, B / self.lengthscale
+        total = np.zeros((len(A), len(B)))
+        for j in range(d):  # one coordinate at a time: the matrices may be large
+            total += rho((A[:, j, None] - B[:, j]) ** 2)
+        return total * (self.variance / d)
 
     def cross(self, U: Array, X: Array) -> _AdditivePairs:
         """k(U, X) and its derivative in U."""

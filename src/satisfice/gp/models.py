@@ -182,18 +182,22 @@ def _known_lam(seen: Observations) -> float:
 def _learn(
     families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
 ) -> tuple[tuple[Kernel, float], ...]:
-    """Hyperparameters of maximal evidence for each family: a warm start, and random ones (more the first time)."""
+    """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
+
+    There are several random ones the first time, then one, and one every fifth time where there are many observations.
+    """
     n = len(seen.y)
     rng = default_rng([seen.seed, n, 1])
     some = _that_matter(seen, LEARN_FROM)
     U, z = seen.U[some], units_of(seen.y, seen.target).standardise(seen.y[some])
     lam = None if seen.noise is None else _known_lam(seen)
+    fresh = 4 if first else int(n <= 50 or n % 15 == 0)
     results = []
     for family, (kernel, last_lam) in zip(families, learned, strict=True):
         prior = family.prior if lam is None else family.prior.without_last()
         warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
-        starts = [warm, *(prior.draw(rng) for _ in range(4 if first else 1))]
-        found = learn(family.kernel, lam, U, z, prior, starts)
+        starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
+        found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-5)
         results.append((found.kernel, found.lam))
     return tuple(results)
 

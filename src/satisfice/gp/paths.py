@@ -56,6 +56,6 @@ def draw_path(posterior: Posterior, rng: Generator, features: int = FEATURES) ->
     prior = Path(kernel, frequencies, cosines, sines, X[:0], np.empty(0))
     if len(X) == 0:
         return prior
-    noise = np.sqrt(posterior.lam + posterior.jitter) * rng.standard_normal(len(X))
+    noise = np.sqrt(posterior.noise_variances) * rng.standard_normal(len(X))
     weights, _ = lapack.dpotrs(posterior.L, (posterior.y - prior(X) - noise)[:, None], lower=1)
     return Path(kernel, frequencies, cosines, sines, X, weights[:, 0])

@@ -81,12 +81,13 @@ class Posterior:
         L, jitter = cholesky(K)
         return cls(kernel, lam, X, y, L, jitter)
 
-    def extend(self, u: Array, y: float) -> "Posterior":
-        """The posterior with one more value y at u (d,), O(n^2)."""
+    def extend(self, u: Array, y: float, lam: float | None = None) -> "Posterior":
+        """The posterior with one more value y at u (d,), O(n^2); `lam` is that of this value, if it is another."""
+        lam = self.lam if lam is None else lam
         n = len(self.X)
         X, values = np.vstack([self.X, u]), np.append(self.y, y)
         if n == 0:
-            return Posterior.given(self.kernel, self.lam, X, values)
+            return Posterior.given(self.kernel, lam, X, values)
         row = solve_lower(self.L, self.kernel(self.X, u[None]))[:, 0]
         corner = self.kernel.variance + self.lam + self.jitter - row @ row
         smallest = PIVOT * (n + 1) * (self.kernel.variance + self.lam)
@@ -111,6 +112,11 @@ class Posterior:
     def alpha(self) -> Array:
         """(K + lam I)^-1 y (n,), the weights of the mean."""
         return solve_lower(self.L, self.half[:, None], transposed=True)[:, 0] if len(self.y) else self.y
+
+    @property
+    def noise_variances(self) -> Array:
+        """The noise that each value is taken to have (n,): the diagonal of L L' less that of k(X, X)."""
+        return np.maximum(np.einsum("ij,ij->i", self.L, self.L) - self.kernel.variance, 0.0)
 
     @property
     def log_evidence(self) -> float:

@@ -1,0 +1,184 @@
+"""Units and models: standardising, learning, weights, and that a cache never changes a result."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.stats import multivariate_normal
+
+from satisfice.domain import Box
+from satisfice.gp import models
+from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.models import FixedModel, Observations, auto_model, every, paper_model
+from satisfice.gp.paths import draw_path
+from satisfice.gp.posterior import Posterior
+from satisfice.gp.units import QUANTUM, units_of
+from satisfice.types import BadInput
+
+
+def seen(n, d=2, noise=0.0, seed=1, target=3.0):
+    U = default_rng(seed).random((n, d))
+    y = np.sin(6 * U[:, 0]) + U[:, 1] ** 2 + (noise or 0.0) * default_rng(seed + 1).standard_normal(n)
+    return Observations(Box([(0.0, 1.0)] * d), U, y, target, noise, 0)
+
+
+def test_standardised_values_have_mean_zero_and_spread_one_and_come_back():
+    y = default_rng(0).lognormal(3, 1, 50)
+    units = units_of(y, 100.0)
+    z = units.standardise(y)
+    assert z.mean() == pytest.approx(0, abs=1e-9)
+    assert z.std() == pytest.approx(1, abs=1e-9)
+    assert units.restore(z) == pytest.approx(y, rel=1e-8)
+    assert (z / QUANTUM == np.round(z / QUANTUM)).all()
+    assert units.restore_std(units.standardise_std(0.7)) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("power", np.linspace(-300, 300, 13))
+def test_units_do_not_depend_on_the_scale_of_the_values(power):
+    y = default_rng(0).standard_normal(20)
+    scale = 10.0**power
+    assert (units_of(y * scale, 2.5 * scale).standardise(y * scale) == units_of(y, 2.5).standardise(y)).all()
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(units_of(np.array([-1.0, 1.0]) * 1.7e308, 1e308).standardise([1e308])).all()
+
+
+def test_equal_values_are_measured_by_the_distance_to_the_target():
+    for y in (np.array([5.0]), np.full(7, 5.0)):
+        units = units_of(y, 8.0)
+        assert units.standardise([5.0, 8.0]) == pytest.approx([0.0, 1.0])
+        assert units.constant == (len(y) > 1)
+    assert np.isfinite(units_of(np.full(3, 5.0), 5.0).standardise(5.0))
+    assert np.isfinite(units_of(np.empty(0), 5.0).standardise(5.0))
+    assert units_of(1e16 + np.arange(5) * 2.0, 0.0).digits_lost or units_of(1e16 + np.arange(5) * 2.0, 0.0).constant
+    assert not units_of(1e6 + np.arange(5.0), 0.0).digits_lost
+
+
+def test_hyperparameters_are_learned_every_three_values_then_whenever_n_has_grown_by_a_tenth():
+    at = [n for n in range(1, 1000) if every(3)(n)]
+    assert at[:66] == list(range(3, 199, 3))
+    late = np.array([198, *at[66:]])
+    assert (late[1:] / late[:-1] < 1.14).all()
+    assert (late[2:] / late[1:-1] > 1.08).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, None])
+@pytest.mark.parametrize("make", [paper_model, auto_model])
+def test_a_fit_does_not_depend_on_the_fits_before_it(make, noise):
+    data, model = seen(14, noise=noise), make()
+    step_by_step = None
+    for n in range(1, 15):
+        step_by_step = model.fit(data.first(n), step_by_step)
+    jumping = model.fit(data, model.fit(data.first(8)))
+    fresh = model.fit(data)
+    for other in (step_by_step, jumping):
+        assert (other.weights == fresh.weights).all()
+        for mine, theirs in zip(other.posteriors, fresh.posteriors, strict=True):
+            assert (mine.L == theirs.L).all()
+            assert (mine.y == theirs.y).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05, None])
+def test_beyond_two_hundred_values_the_posterior_is_extended_and_still_the_same(noise, monkeypatch):
+    monkeypatch.setattr(models, "OFTEN", 12)
+    data, model = seen(30, noise=noise), paper_model()
+    step_by_step = None
+    for n in range(9, 31):
+        step_by_step = model.fit(data.first(n), step_by_step)
+    fresh = model.fit(data)
+    posterior = fresh.posteriors[0]
+    assert (step_by_step.posteriors[0].L == posterior.L).all()
+    dense = Posterior.given(posterior.kernel, posterior.lam, data.U, posterior.y)
+    assert posterior.marginal(data.U[:5] + 0.01).mean == pytest.approx(dense.marginal(data.U[:5] + 0.01).mean, rel=1e-8)
+
+
+def test_the_papers_model_keeps_the_papers_bounds_and_lambda():
+    fit = paper_model().fit(seen(30))
+    kernel, lam = fit.posteriors[0].kernel, fit.posteriors[0].lam
+    assert kernel.form == "se"
+    assert 1e-3 <= kernel.lengthscale[0] <= 1
+    assert 5e-2 <= kernel.scale <= 1.5
+    assert lam == 1e-6
+    noisy = seen(30, noise=0.1)
+    lam = paper_model().fit(noisy).posteriors[0].lam
+    assert lam == pytest.approx((0.1 / noisy.y.std()) ** 2, rel=1e-9)
+    assert paper_model().fit(seen(30, noise=None)).posteriors[0].lam >= 1e-6
+
+
+def test_weights_are_the_evidences_with_half_a_log_n_for_each_parameter():
+    data = seen(24)
+    fit = auto_model().fit(data)
+    scores = []
+    for posterior, free in zip(fit.posteriors, [3, 3, 4, 3], strict=True):  # lambda counts for every member alike
+        covariance = posterior.kernel(data.U, data.U) + posterior.lam * np.eye(24)
+        log_evidence = multivariate_normal(np.zeros(24), covariance, allow_singular=True).logpdf(posterior.y)
+        scores.append(log_evidence - 0.5 * free * np.log(24))
+    expected = np.exp(np.array(scores) - max(scores))
+    assert fit.weights == pytest.approx(expected / expected.sum(), rel=1e-3)
+    assert sum(weight for weight, _ in fit.members) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "member"),
+    [
+        (Stationary("se", np.array([0.3])), 0),
+        (Stationary("matern52", np.array([0.15, 0.9, 5.0])), 2),
+        (Additive("matern52", np.array([0.2])), 3),
+    ],
+)
+def test_the_mixture_finds_the_kernel_that_made_the_values(kernel, member):
+    wins = 0
+    for seed in range(4):
+        rng = default_rng(seed)
+        U = rng.random((48, 3))
+        y = draw_path(Posterior.given(kernel, 1e-6, U[:0], np.empty(0)), rng)(U)
+        fit = auto_model().fit(Observations(Box([(0.0, 1.0)] * 3), U, y, 3.0, 0.0, seed))
+        wins += int(np.argmax(fit.weights)) == member
+    assert wins >= 3
+
+
+def test_learned_noise_is_near_the_true_one():
+    data = seen(100, noise=0.3, seed=5)
+    unknown = Observations(data.domain, data.U, data.y, data.target, None, 0)
+    fit = auto_model().fit(unknown)
+    best = fit.posteriors[int(np.argmax(fit.weights))]
+    assert fit.units.restore_std(np.sqrt(best.lam)) == pytest.approx(0.3, rel=0.25)
+
+
+def test_means_at_the_observations_equal_the_posterior_mean_there():
+    data = seen(40, noise=0.2)
+    fit = auto_model().fit(data)
+    expected = sum(weight * posterior.marginal(data.U).mean for weight, posterior in fit.members)
+    assert fit.means == pytest.approx(expected, rel=1e-8, abs=1e-10)
+
+
+def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
+    kernel, domain = Stationary("se", np.array([0.4])), Box([(0.0, 2.0)] * 2).grid(9)
+    U, y = domain.U[::7], np.arange(12.0)[: len(domain.U[::7])]
+    data = Observations(domain, U, y, 3.0, 0.1, 0)
+    model = FixedModel(kernel, 0.01)
+    fit = model.fit(data, model.fit(data.first(4)))
+    dense = Posterior.given(kernel, 0.01, U, y)
+    assert fit.posteriors[0].marginal(domain.U).mean == pytest.approx(dense.marginal(domain.U).mean, rel=1e-9)
+    assert fit.posteriors[0].marginal(domain.U).std == pytest.approx(dense.marginal(domain.U).std, rel=1e-8)
+    assert fit.units.standardise(3.0) == 3.0
+    with pytest.raises(BadInput, match="variance"):
+        FixedModel(kernel, -1.0)
+
+
+def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(monkeypatch):
+    monkeypatch.setattr(models, "CAPACITY", 60)
+    data = seen(100)
+    fit = paper_model().fit(data)
+    kept = fit.kept
+    assert len(kept) <= 60 + 2
+    assert (np.diff(kept) > 0).all()
+    assert set(np.argsort(-data.y[:99])[:10]) <= set(kept)
+    assert any("keeps" in note for note in fit.notes)
+
+
+def test_a_hyperparameter_at_its_bound_is_named():
+    U = np.linspace(0, 1, 12)[:, None]
+    line = Observations(Box([(0.0, 1.0)]), U, 3 * U[:, 0], 5.0, 0.0, 0)
+    assert any("length-scale 0" in note and "upper bound" in note for note in paper_model().fit(line).notes)
+    alternating = Observations(Box([(0.0, 1.0)]), U, (-1.0) ** np.arange(12), 5.0, None, 0)
+    fit = paper_model().fit(alternating)
+    assert np.isfinite(fit.weights).all()

@@ -1,0 +1,119 @@
+"""Every rule of the table on every kind of domain, and each against what it says it maximises."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.stats import norm
+
+from satisfice.belief import Belief
+from satisfice.domain import Box, Finite
+from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.posterior import Posterior
+from satisfice.rules import RULES
+
+DOMAINS = {
+    "box": Box([(-3.0, 5.0), (0.0, 1.0)]),
+    "mixed box": Box([(1, 9), (0.0, 1.0)], integers=[0]),
+    "finite": Box([(0.0, 1.0), (0.0, 1.0)]).grid(12),
+}
+
+
+def belief_on(domain, members=2, n=14, seed=3, target=1.4):
+    rng = default_rng(seed)
+    U = domain.uniform(n, rng)
+    y = np.sin(5 * U[:, 0]) + U[:, 1]
+    kernels = [
+        Stationary("se", np.array([0.3])),
+        Stationary("matern52", np.array([0.4, 0.7])),
+        Additive("se", np.array([0.5])),
+    ]
+    weights = [0.6, 0.3, 0.1] if members == 3 else ([0.7, 0.3] if members == 2 else [1.0])
+    posteriors = [Posterior.given(kernel, 1e-6, U, y) for kernel in kernels[:members]]
+    return Belief(
+        tuple(zip(weights, posteriors, strict=True)), domain, target, n + 1, seed, y.max(), U[np.argsort(-y)[:5]], U
+    )
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_proposal_is_a_new_point_of_the_domain_and_the_same_for_the_same_numbers(name, domain, members):
+    belief = belief_on(domain, members)
+    u = RULES[name]().propose(belief, default_rng([0, 15]))
+    again = RULES[name]().propose(belief, default_rng([0, 15]))
+    assert u.shape == (2,)
+    assert (u == again).all()
+    assert ((u >= 0) & (u <= 1)).all()
+    assert (domain.snap(u[None]) == u).all()
+    assert np.abs(belief.avoid - u).max(axis=1).min() > 1e-7
+
+
+def mixture_probability(belief, U, level):
+    parts = []
+    for weight, posterior in belief.members:
+        mean, std = posterior.marginal(U)
+        parts.append(weight * norm.sf(level, mean, std))
+    return np.sum(parts, axis=0)
+
+
+def mixture_excess(belief, U, level):
+    parts = []
+    for weight, posterior in belief.members:
+        mean, std = posterior.marginal(U)
+        z = (mean - level) / std
+        parts.append(weight * std * (z * norm.cdf(z) + norm.pdf(z)))
+    return np.sum(parts, axis=0)
+
+
+def upper_bound(belief, U):
+    weights = np.array([weight for weight, _ in belief.members])
+    means, stds = np.moveaxis(np.array([posterior.marginal(U) for _, posterior in belief.members]), 1, 0)
+    mean = weights @ means
+    return mean + np.sqrt(np.log(belief.step)) * np.sqrt(weights @ (stds**2 + means**2) - mean**2)
+
+
+@pytest.mark.parametrize("members", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("name", "utility"),
+    [
+        ("pg", lambda b, U: mixture_probability(b, U, b.target)),
+        ("pi", lambda b, U: mixture_probability(b, U, b.incumbent)),
+        ("eg", lambda b, U: mixture_excess(b, U, b.target)),
+        ("ei", lambda b, U: mixture_excess(b, U, b.incumbent)),
+        ("ucb", upper_bound),
+    ],
+)
+def test_a_rule_maximises_its_utility(name, utility, members):
+    finite = belief_on(DOMAINS["finite"], members)
+    free = np.abs(finite.points[:, None] - finite.avoid).max(axis=2).min(axis=1) > 1e-6
+    scores = utility(finite, finite.points[free])
+    found = RULES[name]().propose(finite, default_rng(0))
+    assert utility(finite, found[None])[0] == pytest.approx(scores.max(), rel=1e-12)
+    box = belief_on(DOMAINS["box"], members)
+    found = RULES[name]().propose(box, default_rng(0))
+    fine = DOMAINS["box"].grid(101).U
+    fine = fine[np.abs(fine[:, None] - box.avoid).max(axis=2).min(axis=1) > 0.01]
+    assert utility(box, found[None])[0] >= utility(box, fine).max() * (1 - 1e-6)
+
+
+def test_the_two_blind_rules_cover_the_domain():
+    domain = Finite(np.arange(8.0)[:, None])
+    for name in ("random", "sobol"):
+        avoid = np.empty((0, 1))
+        for step in range(1, 9):
+            belief = Belief((), domain, 0.0, step, 5, 0.0, avoid, avoid)
+            u = RULES[name]().propose(belief, default_rng([5, step]))
+            avoid = np.vstack([avoid, u])
+        assert sorted(domain.from_unit(avoid)[:, 0]) == list(range(8))
+
+
+def test_sobol_walks_along_one_sequence():
+    box, nothing = Box([(0.0, 1.0)] * 2), np.empty((0, 2))
+    points = np.array(
+        [
+            RULES["sobol"]().propose(Belief((), box, 0.0, step, 9, 0.0, nothing, nothing), default_rng([9, step]))
+            for step in range(1, 65)
+        ]
+    )
+    cells = np.floor(points * 8).astype(int)
+    assert len({tuple(cell) for cell in cells}) == 64  # a (0, 6, 2)-net: one point in each of the 64 squares

@@ -1,0 +1,253 @@
+"""`Search` as a user meets it."""
+
+import numpy as np
+import pytest
+
+from satisfice import BadInput, Box, Finite, SatisficeWarning, Search, SpaceExhausted
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.rules import RULES
+
+BOX = Box([(-5.0, 10.0), (0.0, 15.0)])
+
+
+def branin(x):
+    a, b = x
+    return (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
+
+
+def run(search, objective, budget):
+    """Ask and tell until the verdict is good; the points that were asked."""
+    points = []
+    while len(points) < budget and search.answer().verdict != "good":
+        points.append(search.ask())
+        search.tell(points[-1], objective(points[-1]))
+    return np.array(points)
+
+
+@pytest.mark.parametrize("model", ["auto", "paper"])
+def test_a_good_point_is_found_when_minimising(model):
+    search = Search(BOX, target=0.6, direction="minimize", model=model, noise=0, seed=1)
+    points = run(search, branin, 60)
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert answer.value == branin(answer.point) <= 0.6
+    assert answer.interval == (answer.value, answer.value)
+    assert (answer.evaluations, answer.probability) == (len(points), 1.0)
+
+
+def test_minimising_f_and_maximising_minus_f_ask_the_same_points():
+    down = Search(BOX, target=0.6, direction="minimize", noise=0)
+    up = Search(BOX, target=-0.6, noise=0)
+    assert (run(down, branin, 15) == run(up, lambda x: -branin(x), 15)).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_asking_twice_or_after_telling_the_same_history_gives_the_same_point(rule):
+    search = Search(BOX, target=0.0, rule=rule, direction="minimize", noise=0, seed=3)
+    points = run(search, branin, 9)
+    assert (search.ask() == search.ask()).all()
+    for k in (0, 4, 9):
+        other = Search(BOX, target=0.0, rule=rule, direction="minimize", noise=0, seed=3)
+        for x in points[:k]:
+            other.tell(x, branin(x))
+        assert (other.ask() == (points[k] if k < 9 else search.ask())).all()
+
+
+def test_another_seed_asks_other_points():
+    assert (Search(BOX, 0.0, noise=0, seed=1).ask() != Search(BOX, 0.0, noise=0, seed=2).ask()).all()
+
+
+def test_a_told_point_need_not_have_been_asked_and_is_not_changed():
+    x = np.array([1.0, 2.0], dtype=np.float32)
+    x.flags.writeable = False
+    search = Search(BOX, target=5.0, noise=0)
+    search.tell(x, np.float32(7.5))
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert (answer.point == [1.0, 2.0]).all()
+    answer.point[0] = 99.0
+    assert search.answer().point[0] == 1.0
+
+
+def test_equality_with_the_target_is_good():
+    search = Search(BOX, target=3.0, noise=0)
+    search.tell([0, 0], 3)
+    assert search.answer().verdict == "good"
+
+
+def test_pending_points_are_not_asked_again_and_spread_out():
+    search = Search(BOX, target=0.6, direction="minimize", noise=0)
+    run(search, branin, 6)
+    waiting = []
+    for _ in range(6):
+        waiting.append(search.ask(waiting))
+    U = BOX.to_unit(np.array(waiting))
+    gaps = np.linalg.norm(U[:, None] - U, axis=2) + np.eye(6)
+    assert gaps.min() > 0.01
+    assert (search.ask(waiting[:3]) == waiting[3]).all()
+
+
+def test_under_noise_a_pending_point_is_not_asked_again_either():
+    rng = np.random.default_rng(0)
+    search = Search(BOX, target=2.0, direction="minimize", noise=1.0)
+    for _ in range(12):
+        x = search.ask()
+        search.tell(x, branin(x) + rng.standard_normal())
+    first = search.ask()
+    assert np.abs(BOX.to_unit(first) - BOX.to_unit(search.ask([first]))).max() > 1e-3
+
+
+def test_failures_teach_the_search_to_keep_away():
+    def objective(x):
+        return None if x[0] > 2.5 else -branin(x)
+
+    search = Search(BOX, target=-0.6, noise=0, seed=2)
+    failures = []
+    for _ in range(40):
+        x = search.ask()
+        value = objective(x)
+        if value is None:
+            search.fail(x)
+            failures.append(x)
+        else:
+            search.tell(x, value)
+        if search.answer().verdict == "good":
+            break
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert answer.failures == len(failures) <= 20  # half of the box fails
+    assert len({tuple(x) for x in failures}) == len(failures)
+
+
+def test_a_search_in_which_everything_fails_goes_on_asking_new_points():
+    search = Search(BOX, target=1.0)
+    asked = set()
+    for _ in range(80):
+        x = search.ask()
+        search.fail(x)
+        asked.add(tuple(x))
+    assert len(asked) == 80
+    assert search.answer().verdict == "open"
+    assert search.answer().point is None
+
+
+def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
+    search = Search(BOX, target=5.0)
+    search.tell([1.0 / 3.0, 2.0 / 7.0], 6.0)
+    assert search.answer().verdict == "open"
+    assert search.deterministic is None
+    x = search.ask()
+    assert (x == [1.0 / 3.0, 2.0 / 7.0]).all()
+    assert (search.ask([x]) != x).any()
+    search.tell(x, 6.0)
+    assert search.deterministic is True
+    assert search.answer().verdict == "good"
+
+
+def test_another_value_at_the_same_point_means_noise_from_then_on():
+    search = Search(BOX, target=5.0)
+    search.tell([1.0, 2.0], 6.0)
+    search.tell(search.ask(), 5.5)
+    assert search.deterministic is False
+    assert search.answer().verdict == "open"
+    assert (search.ask() != [1.0, 2.0]).any()
+
+
+def test_under_noise_the_estimate_is_the_models_and_the_interval_holds_the_truth():
+    rng = np.random.default_rng(4)
+    inside = 0
+    for seed in range(20):
+        search = Search(BOX, target=1.0, direction="minimize", noise=2.0, seed=seed, confidence=0.9, model="paper")
+        for x in BOX.from_unit(rng.random((40, 2))):
+            search.tell(x, branin(x) + 2.0 * rng.standard_normal())
+        answer = search.answer()
+        assert answer.verdict == "open"
+        assert 0 <= answer.probability <= 1
+        low, high = answer.interval
+        assert low < answer.value < high
+        inside += low <= branin(answer.point) <= high
+    assert inside >= 13  # 18 expected; the point is chosen by its estimate, which costs coverage
+
+
+def test_a_known_kernel_on_a_grid():
+    grid = Box([(0.0, 1.0)]).grid(40)
+    search = Search(grid, 0.9, "ucb", model=FixedModel(Stationary("se", np.array([0.2])), 1e-4), noise=0.01)
+    for _ in range(10):
+        x = search.ask()
+        search.tell(x, float(np.sin(3 * x[0])))
+    assert search.answer().value == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_finite_space_is_used_up_exactly_once():
+    table = Finite(np.stack(np.meshgrid([1.0, 2, 3], [10.0, 20, 30, 40]), axis=-1).reshape(-1, 2))
+    for rule in RULES:
+        search = Search(table, target=1e9, rule=rule, noise=0)
+        asked = []
+        for _ in range(12):
+            asked.append(tuple(search.ask()))
+            search.tell(asked[-1], sum(asked[-1]))
+        assert len(set(asked)) == 12
+        with pytest.raises(SpaceExhausted, match="nothing left"):
+            search.ask()
+
+
+def test_rounding_never_asks_a_point_twice():
+    box = Box([(0, 4), (0, 9), (0.0, 1.0)], integers=[0, 1, 2])
+    search = Search(box, target=1e9, noise=0)
+    asked = []
+    for _ in range(100):
+        asked.append(tuple(search.ask()))
+        search.tell(asked[-1], -((asked[-1][0] - 2) ** 2) - abs(asked[-1][1] - 6) + asked[-1][2])
+    assert len(set(asked)) == 100
+    with pytest.raises(SpaceExhausted):
+        search.ask()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain": [(0, 1)]}, "a Box or a Finite was wanted"),
+        ({"target": np.nan}, "target: nan came"),
+        ({"target": "high"}, "target: 'high' of type str"),
+        ({"rule": "best"}, "one of auto, "),
+        ({"model": "torch"}, "auto, paper"),
+        ({"direction": "up"}, "'maximize' or 'minimize'"),
+        ({"noise": -1.0}, "0 or more"),
+        ({"noise": "some"}, "'learn'"),
+        ({"confidence": 95}, "between 0 and 1"),
+        ({"seed": -1}, "whole number"),
+        ({"seed": 1.5}, "whole number"),
+    ],
+)
+def test_bad_arguments_get_one_clear_error(arguments, message):
+    with pytest.raises(BadInput, match=message):
+        Search(**{"domain": BOX, "target": 1.0, **arguments})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, True, 1j, [1.0], np.array([1.5]), 10**400])
+def test_a_bad_value_is_refused_and_nothing_is_lost(value):
+    search = Search(BOX, target=1.0)
+    search.tell([0, 0], 0.5)
+    with pytest.raises(BadInput, match=r"value: .* came; a finite number was wanted; report .* fail\(x\)"):
+        search.tell([1, 1], value)
+    assert search.answer().evaluations == 1
+
+
+@pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], [np.nan, 1], [99.0, 1.0], "ab", [[1.0, 2.0]], [], [1j, 2], None])
+def test_a_bad_point_is_refused(x):
+    search = Search(BOX, target=1.0)
+    for method in (lambda: search.tell(x, 1.0), lambda: search.fail(x)):
+        with pytest.raises(BadInput, match="came"):
+            method()
+    assert search.answer().evaluations == search.answer().failures == 0
+
+
+def test_equal_values_are_mentioned_once():
+    search = Search(BOX, target=1.0, noise=0)
+    for x in BOX.from_unit(np.random.default_rng(0).random((4, 2))):
+        search.tell(x, 0.25)
+    with pytest.warns(SatisficeWarning, match="all values so far are equal"):
+        search.ask()
+    for _ in range(5):
+        search.tell(search.ask(), 0.25)  # a second warning would be an error here
