@@ -116,12 +116,6 @@ def test_mixed_standard_score_is_the_score_of_the_mixed_probability(shift):
     assert slopes[:, 0] == pytest.approx([float(value) for value in exact], rel=1e-9)
 
 
-def test_a_single_member_keeps_its_score():
-    mixed, slopes = acq.mix_standard_scores(np.zeros(1), np.array([[-3.0, 1e5]]))
-    assert (mixed == [-3.0, 1e5]).all()
-    assert (slopes == 1).all()
-
-
 def test_mixed_logs_are_the_log_of_the_mixed_utility():
     values = np.array([[-800.0, -2.0], [-803.0, -1.0]])
     mixed, shares = acq.mix_logs(np.log([0.25, 0.75]), values)

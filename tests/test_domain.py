@@ -151,10 +151,11 @@ def test_a_table_answers_with_its_nearest_point():
 def test_the_candidates_of_a_table_are_different_points_of_it():
     table = Finite(np.arange(20.0)[:, None])
     assert np.array_equal(table.candidates(20, np.random.default_rng(0)), table.U)
-    some = table.candidates(7, np.random.default_rng(0))[:, 0]
-    assert len(set(some)) == 7
-    assert set(some) <= set(table.U[:, 0])
-    assert set(some) != set(table.candidates(7, np.random.default_rng(1))[:, 0])
+    for n in (7, 19):
+        some = table.candidates(n, np.random.default_rng(0))[:, 0]
+        assert len(set(some)) == len(some) == n
+        assert set(some) <= set(table.U[:, 0])
+    assert set(table.candidates(7, np.random.default_rng(1))[:, 0]) != set(some[:7])
 
 
 def test_uniform_points_of_a_table_have_equal_shares():

@@ -72,6 +72,7 @@ POINTS = [
         r"\[0.0, 5.0\] came, but coordinate 1 must lie in \[0, 4\]; widen the box or correct",
         "not in the table",
     ),
+    ([[1.00001, 1.0]], r"coordinate 0 must lie in \[0, 1\]", "not in the table"),
     ([[0.0, -1.7e308]], r"must lie in \[0, 4\]", "not in the table"),
     ([[0.0, 2.5]], r"\[0.0, 2.5\] came, but coordinate 1 holds whole numbers", "nearest one there is"),
     *[([[0.0, bad]], *["every coordinate must be a finite number"] * 2) for bad in (math.nan, math.inf, -math.inf)],

@@ -198,7 +198,7 @@ def test_rounding_never_asks_a_point_twice():
     asked = []
     for _ in range(100):
         asked.append(tuple(search.ask()))
-        search.tell(asked[-1], -((asked[-1][0] - 2) ** 2) - abs(asked[-1][1] - 6) + asked[-1][2])
+        search.tell(asked[-1], -((asked[-1][0] - 2.1) ** 2) - 0.1 * abs(asked[-1][1] - 6) + asked[-1][2])
     assert len(set(asked)) == 100
     with pytest.raises(SpaceExhausted):
         search.ask()

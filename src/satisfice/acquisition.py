@@ -97,8 +97,6 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
 
     Whichever of the two tails is smaller is summed in logs, so that u* is exact where the probability rounds to 0 or 1.
     """
-    if len(u) == 1:
-        return u[0], np.ones_like(u)
     lower = np.logaddexp.reduce(log_weights[:, None] + log_ndtr(u), axis=0)
     upper = np.logaddexp.reduce(log_weights[:, None] + log_ndtr(-u), axis=0)
     mixed = np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))

@@ -10,10 +10,10 @@ from satisfice.domain import Domain, Finite
 from satisfice.gp.posterior import Marginal, MarginalWithGradient, Posterior
 from satisfice.types import Array
 
-SPREAD = 512  # candidates over the whole domain
+SPREAD = 256  # candidates over the whole domain
 CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
 RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
-COPIES = 8  # of each point at each radius
+COPIES = 4  # of each point at each radius
 
 
 @dataclass(frozen=True)

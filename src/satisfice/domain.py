@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -43,6 +43,16 @@ class Domain(Protocol):
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points (n, d) of the unit cube, independent and uniform over the domain."""
+
+
+_BITS = 30
+
+
+@lru_cache(maxsize=16)
+def _sobol(dimension: int, power: int) -> npt.NDArray[np.uint32]:
+    """2^power points of a Sobol net with a fixed linear scrambling, as binary digits; a digital shift makes it random."""
+    sobol = qmc.Sobol(dimension, scramble=True, bits=_BITS, rng=np.random.default_rng(0))
+    return np.asarray(sobol.random_base2(power) * (1 << _BITS), dtype=np.uint32)
 
 
 def _points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
@@ -180,8 +190,9 @@ class Box:
         if self.size is not None and self.size <= n:
             axes = [np.arange(steps + 1) / steps for steps in self._width]
             return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        power = max(n - 1, 1).bit_length()
-        return self._lattice(qmc.Sobol(self.dimension, scramble=True, rng=rng).random_base2(power)[:n])
+        net = _sobol(self.dimension, max(n - 1, 1).bit_length())[:n]
+        shifted = net ^ rng.integers(1 << _BITS, size=self.dimension, dtype=np.uint32)
+        return self._lattice((shifted + 0.5) / (1 << _BITS))
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points of the unit cube, independent and uniform over the domain."""

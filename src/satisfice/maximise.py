@@ -1,11 +1,10 @@
-"""Maximising a score over a domain: many starting points in one L-BFGS-B call, with analytic gradients."""
+"""Maximising a score over a domain: many starting points climb in one batch, with analytic gradients."""
 
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from satisfice.belief import Belief
@@ -13,7 +12,12 @@ from satisfice.domain import Domain
 from satisfice.types import Array, SpaceExhausted
 
 RESTARTS = 10  # the paper's number
-POLISHED = 2  # of the restarts, each alone to the end
+POLISHED = 2  # of the restarts, climb on for another run of rounds
+ROUNDS = 8
+POLISH_ROUNDS = 12
+TINY = 1e-300
+ENOUGH = 1e-6  # a smaller relative rise, or a smaller step, ends a climb
+FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
 
 
@@ -30,8 +34,8 @@ class Score(Protocol):
 def maximise(score: Score, belief: Belief, rng: Generator) -> Array:
     """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate.
 
-    On a finite set every point is scored. On a box: the best candidates climb together, the best of those alone, the results
-    are snapped, and the best of everything wins.
+    On a finite set every point is scored. On a box the best candidates climb together and the best of those on to the top;
+    the results are snapped, and the best of everything wins.
     """
     if belief.points is not None:
         return best_of(belief.points, score(belief.points), belief, rng)
@@ -42,51 +46,75 @@ def maximise(score: Score, belief: Belief, rng: Generator) -> Array:
     first = np.argsort(-scores[: len(spread)])[:half]
     second = len(spread) + np.argsort(-scores[len(spread) :])[: RESTARTS - half]
     starts = np.concatenate([first, second])
-    climbed = climb(score, candidates[starts])
-    tops = climbed[np.argsort(-score(climbed))[:POLISHED]]
-    polished = [climb(score, top[None], iterations=50)[0] for top in tops]
-    found = belief.domain.snap(np.vstack([polished, climbed]))
-    return best_of(np.vstack([found, candidates]), np.append(score(found), scores), belief, rng)
+    climbed, heights = climb(score, candidates[starts])
+    tops = np.argsort(-heights)[:POLISHED]
+    climbed[tops], heights[tops] = climb(score, climbed[tops], POLISH_ROUNDS)
+    found = belief.domain.snap(climbed)
+    if found is not climbed:
+        heights = score(found)
+    return best_of(np.vstack([found, candidates]), np.append(heights, scores), belief, rng)
 
 
-def climb(score: Score, starts: Array, iterations: int = 25) -> Array:
-    """Local maxima (r, d) reached from the starts (r, d) by one L-BFGS-B call on the sum of their scores.
+def climb(score: Score, starts: Array, rounds: int = ROUNDS) -> tuple[Array, Array]:
+    """Where the starts (r, d) get to by at most `rounds` rounds of projected BFGS, and the scores (r,) there.
 
-    The blocks share step length and stopping, so each is divided by the norm of its gradient at the start.
+    A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
+    the gradient, in the coordinates that are not held at a bound; a step that does not rise enough is refused, and the next
+    one is shorter.
     """
-    r, d = starts.shape
-    _, gradient = score.with_gradient(starts)
-    norms = np.sqrt((gradient**2).sum(axis=1))
-    if not np.isfinite(norms).all() or norms.max() == 0:
-        return starts
-    share = 1 / np.maximum(norms, 1e-3 * np.median(norms) + 1e-3 * norms.max() / r)
+    U = starts
+    f, g = score.with_gradient(U)
+    if not np.isfinite(g).all():
+        return U, f
+    H = np.eye(U.shape[1]) * (FIRST_STEP / np.maximum(np.abs(g).max(axis=1), TINY))[:, None, None]
+    length, fresh = np.ones(len(U)), np.ones(len(U), dtype=bool)
+    for _ in range(rounds):
+        free = np.where(g > 0, U < 1, U > 0)
+        p = _times(H, g * free) * free
+        p *= (length * np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(p).max(axis=1), TINY)))[:, None]
+        s = np.clip(U + p, 0.0, 1.0) - U
+        value, gradient = score.with_gradient(U + s)
+        rise = value - f
+        up = rise >= 1e-4 * (g * s).sum(axis=1)
+        H = _updated(H, s, g - gradient, up, fresh)
+        length = np.where(up, 1.0, 0.25 * length)
+        U, f, g = np.where(up[:, None], U + s, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
+        if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
+            break
+    return U, f
 
-    def negative(flat: Array) -> tuple[float, Array]:
-        values, gradients = score.with_gradient(flat.reshape(r, d))
-        return -float(share @ values), -(share[:, None] * gradients).ravel()
 
-    found = minimize(
-        negative,
-        starts.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * (r * d),
-        options={"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-6, "maxcor": 10},
-    )
-    return np.clip(found.x, 0.0, 1.0).reshape(r, d)
+def _times(H: Array, v: Array) -> Array:
+    """H[r] v[r] for each r."""
+    return (H @ v[:, :, None])[:, :, 0]
+
+
+def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt.NDArray[np.bool_]) -> Array:
+    """The BFGS update of the inverse Hessians H (r, d, d) for steps s and falls of the gradient y, each (r, d).
+
+    Points that did not go up, or saw no positive curvature, keep theirs; a fresh one first gets the scale (s'y) / (y'y).
+    """
+    sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
+    curved = up & (sy > 1e-10 * np.sqrt(yy * (s * s).sum(axis=1)) + TINY)
+    first = curved & fresh
+    if first.any():
+        H = np.where(first[:, None, None], np.eye(s.shape[1]) * (sy / np.maximum(yy, TINY))[:, None, None], H)
+        fresh[first] = False
+    inverse = np.where(curved, 1 / np.where(curved, sy, 1.0), 0.0)
+    Hy = _times(H, y)
+    cross = (inverse[:, None] * Hy)[:, :, None] * s[:, None, :]
+    ratio = inverse * (1 + inverse * (y * Hy).sum(axis=1))
+    return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1)
 
 
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
     """The point of the highest score that is not to be avoided; ties are broken at random."""
-    free = ~taken(points, belief.avoid)
-    if not free.any():
-        if not belief.repeats:
-            return unasked(belief.domain, belief.avoid, rng)
-        free[:] = True
-    scores = np.where(free & ~np.isnan(scores), scores, -np.inf)
-    ties = np.flatnonzero(scores == scores.max())
-    ties = ties[free[ties]]
-    return points[ties[0] if len(ties) == 1 else rng.choice(ties)]
+    order = np.lexsort([rng.random(len(points)), -np.nan_to_num(scores, nan=-np.inf)])
+    for some in np.split(order, range(16, len(order), 256)):  # nearly always one of the first few is free
+        free = some[~taken(points[some], belief.avoid)]
+        if len(free):
+            return points[free[0]]
+    return points[order[0]] if belief.repeats else unasked(belief.domain, belief.avoid, rng)
 
 
 def taken(points: Array, avoid: Array) -> npt.NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 from satisfice.domain import Box
 from satisfice.gp import models
 from satisfice.gp.kernels import Additive, Stationary
-from satisfice.gp.models import FixedModel, Observations, auto_model, every, paper_model
+from satisfice.gp.models import FixedModel, Observations, auto_model, every_third, has_grown, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import QUANTUM, units_of
@@ -52,12 +52,13 @@ def test_equal_values_are_measured_by_the_distance_to_the_target():
     assert not units_of(1e6 + np.arange(5.0), 0.0).digits_lost
 
 
-def test_hyperparameters_are_learned_every_three_values_then_whenever_n_has_grown_by_a_tenth():
-    at = [n for n in range(1, 1000) if every(3)(n)]
+def test_hyperparameters_are_learned_every_three_values_or_whenever_n_has_grown_by_a_tenth():
+    at = [n for n in range(1, 1000) if every_third(n)]
     assert at[:66] == list(range(3, 199, 3))
-    late = np.array([198, *at[66:]])
-    assert (late[1:] / late[:-1] < 1.14).all()
-    assert (late[2:] / late[1:-1] > 1.08).all()
+    for late in (np.array(at[66:]), np.array([n for n in range(10, 1000) if has_grown(n)])):
+        assert (late[1:] / late[:-1] < 1.21).all()
+        assert (late[-1] / late[0]) ** (1 / (len(late) - 1)) == pytest.approx(1.1, abs=0.01)
+    assert all(has_grown(n) for n in range(1, 11))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, None])

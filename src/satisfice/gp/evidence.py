@@ -29,9 +29,12 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     alpha, _ = lapack.dpotrs(L, y[:, None], lower=1)
     half_log_determinant = np.log(np.diagonal(L)).sum()
     value = -0.5 * float(y @ alpha[:, 0]) - half_log_determinant - 0.5 * len(y) * np.log(2 * np.pi)
-    inverse, _ = lapack.dpotri(L, lower=1)
-    inverse += np.tril(inverse, -1).T
-    M = alpha * alpha[:, 0] - inverse
+    lower, _ = lapack.dpotri(L, lower=1)
+    upper = lower.T  # LAPACK's columns as rows, the order of every other matrix here
+    inverse = np.triu(upper, 1)
+    inverse += inverse.T
+    inverse[np.diag_indices_from(inverse)] = np.diagonal(upper)
+    M = np.outer(alpha, alpha) - inverse
     gradient = 0.5 * np.append(gram.pull_parameters(M), lam * np.trace(M))
     return float(value), gradient
 

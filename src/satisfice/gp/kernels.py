@@ -75,7 +75,7 @@ class Cross(Protocol):
         """k(u_m, x_i), shape (m, n)."""
 
     def pull(self, weights: Array) -> Array:
-        """sum_i weights[m, i] dk(u_m, x_i)/du_m, shape (m, d)."""
+        """sum_i weights[m, i] dk(u_m, x_i)/du_m, shape (m, d); weights (n,) serve every m."""
 
 
 class Gram(Protocol):
@@ -238,7 +238,7 @@ class _AdditivePairs:
 
     def pull(self, weights: Array) -> Array:
         d = len(self.rho)
-        pulled = np.einsum("mn,dmn,dmn->md", weights, self.slope, self.difference)
+        pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
         return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
 
     def pull_parameters(self, weights: Array) -> Array:

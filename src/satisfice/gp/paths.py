@@ -44,7 +44,7 @@ class Path:
         if len(self.X):
             cross = self.kernel.cross(U, self.X)
             value = value + cross.value @ self.weights
-            gradient = gradient + cross.pull(np.broadcast_to(self.weights, (len(U), len(self.X))))
+            gradient = gradient + cross.pull(self.weights)
         return value, gradient
 
 

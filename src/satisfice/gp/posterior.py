@@ -12,6 +12,7 @@ from satisfice.types import Array, NumericalFailure
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
 PIVOT = 100 * np.finfo(np.float64).eps  # a smaller pivot, as a share of n times the diagonal, is mostly rounding
+SMALL = 250  # up to so many observations gradients use the inverse of the Cholesky factor
 FLOOR = 1e-12  # the smallest posterior variance, as a share of the prior's: rounding may take it below zero
 
 
@@ -87,12 +88,15 @@ class Posterior:
         n = len(self.X)
         X, values = np.vstack([self.X, u]), np.append(self.y, y)
         if n == 0:
-            return Posterior.given(self.kernel, lam, X, values)
+            return replace(Posterior.given(self.kernel, lam, X, values), lam=self.lam)
         row = solve_lower(self.L, self.kernel(self.X, u[None]))[:, 0]
-        corner = self.kernel.variance + self.lam + self.jitter - row @ row
-        smallest = PIVOT * (n + 1) * (self.kernel.variance + self.lam)
-        if corner < 0.5 * (self.lam + self.jitter) or corner <= smallest:  # rounding took what lam must leave over
-            return Posterior.given(self.kernel, self.lam, X, values)
+        corner = self.kernel.variance + lam + self.jitter - row @ row
+        smallest = PIVOT * (n + 1) * (self.kernel.variance + lam)
+        if corner < 0.5 * (lam + self.jitter) or corner <= smallest:  # rounding took what lam must leave over
+            K = self.kernel(X, X)
+            K[np.diag_indices_from(K)] += np.append(np.maximum(self.noise_variances - self.jitter, 0.0), lam)
+            factor, jitter = cholesky(K)
+            return Posterior(self.kernel, self.lam, X, values, factor, jitter)
         L = np.zeros((n + 1, n + 1), order="F")
         L[:n, :n] = self.L
         L[n, :n] = row
@@ -112,6 +116,12 @@ class Posterior:
     def alpha(self) -> Array:
         """(K + lam I)^-1 y (n,), the weights of the mean."""
         return solve_lower(self.L, self.half[:, None], transposed=True)[:, 0] if len(self.y) else self.y
+
+    @cached_property
+    def _inverse_factor(self) -> Array:
+        """L^-1, by which a small posterior is differentiated again and again faster than by solving."""
+        inverse, _ = lapack.dtrtri(self.L, lower=1)
+        return np.asarray(inverse)
 
     @property
     def noise_variances(self) -> Array:
@@ -144,12 +154,16 @@ class Posterior:
             return MarginalWithGradient(*self.marginal(U), zero, zero)
         cross = self.kernel.cross(U, self.X)
         K = cross.value
-        halves = solve_lower(self.L, K.T)
+        if len(self.X) <= SMALL:
+            halves = self._inverse_factor @ K.T
+            weights = (self._inverse_factor.T @ halves).T
+        else:
+            halves = solve_lower(self.L, K.T)
+            weights = solve_lower(self.L, halves, transposed=True).T
         std = self._std(np.einsum("nm,nm->m", halves, halves))
-        weights = solve_lower(self.L, halves, transposed=True).T
         floored = std <= np.sqrt(FLOOR) * self.kernel.scale
         std_gradient = np.where(floored[:, None], 0.0, -cross.pull(weights) / std[:, None])
-        mean_gradient = cross.pull(np.broadcast_to(self.alpha, K.shape))
+        mean_gradient = cross.pull(self.alpha)
         return MarginalWithGradient(K @ self.alpha, std, mean_gradient, std_gradient)
 
     def covariance(self, A: Array, B: Array) -> Array:

@@ -34,6 +34,8 @@ class MixedScore:
     def __call__(self, U: Array) -> Array:
         """The scores (m,)."""
         values = [self.formula(*posterior.marginal(U)).value for _, posterior in self.belief.members]
+        if len(values) == 1:
+            return values[0]
         return self.mix(self.belief.log_weights, np.stack(values))[0]
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
@@ -44,6 +46,8 @@ class MixedScore:
             value, by_mean, by_std = self.formula(mean, std)
             values.append(value)
             gradients.append(by_mean[:, None] * mean_gradient + by_std[:, None] * std_gradient)
+        if len(values) == 1:
+            return values[0], gradients[0]
         mixed, shares = self.mix(self.belief.log_weights, np.stack(values))
         return mixed, np.einsum("km,kmd->md", shares, np.stack(gradients))
 

@@ -1,0 +1,47 @@
+# Everything sets itself up: a virtual environment in .venv, with the exact versions of constraints.txt.
+PYTHON ?= python3
+BIN = .venv/bin
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
+
+.PHONY: demo test test-slow check bench-env bench lock clean
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,push,tuning]'
+	touch $@
+
+demo: .venv/ready  ## find a good action of a 6-dimensional function, with a picture of the run
+	$(ONE_THREAD) $(BIN)/python examples/ackley.py
+
+test: .venv/ready  ## all tests that take seconds
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" -q
+
+test-slow: .venv/ready  ## the statistical tests that take minutes
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
+
+check: .venv/ready  ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv-bench/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet botorch==0.18.1 optuna --editable .
+	touch $@
+
+bench-env: .venv-bench/ready  ## the peers, in an environment of their own
+
+bench: bench-env  ## seconds for one suggestion, beside the peers
+	.venv-bench/bin/python bench/step_time.py
+
+lock:  ## write constraints.txt anew from the ranges in pyproject.toml
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet '.[dev,plots,push,tuning]'
+	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .venv-bench out

@@ -1,0 +1,1 @@
+"""The paper's theory as code: information gain, confidence widths, regret bounds, functions of known norm."""

@@ -1,0 +1,145 @@
+"""Confidence widths beta_t^{1/2}, and the bounds that they make (paper, section 2.3 and appendix A).
+
+A width is a callable of t = 1, 2, ..., the number of the evaluation that is about to be chosen, starting
+points included: it goes with the mean and the standard deviation after t - 1 values.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import log, pi, sqrt
+
+import numpy as np
+
+from satisfice.theory.information import InformationGain
+from satisfice.types import Array, BadInput
+
+Width = Callable[[int], float]
+
+
+def _round(t: int) -> int:
+    if t < 1:
+        raise BadInput(f"a width: t = {t!r} came; the number of an evaluation was wanted, counted from 1")
+    return t
+
+
+def _failure(failure: float) -> None:
+    if not 0 < failure < 1:
+        raise BadInput(f"a width: failure = {failure!r} came; a number between 0 and 1 was wanted, like 0.1")
+
+
+def sqrt_log(t: int) -> float:
+    """sqrt(log t), the paper's heuristic width for finding a good action; it promises nothing."""
+    return sqrt(log(_round(t)))
+
+
+def sqrt_log_cubed(t: int) -> float:
+    """sqrt(log(2t)^3), the paper's heuristic width for lenient regret; it promises nothing."""
+    return sqrt(log(2 * _round(t)) ** 3)
+
+
+@dataclass(frozen=True)
+class ConstantWidth:
+    """The same width at every t."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.value) and self.value >= 0):
+            raise BadInput(f"a width: the constant {self.value!r} came; a number of at least 0 was wanted")
+
+    def __call__(self, t: int) -> float:
+        """The constant."""
+        _round(t)
+        return self.value
+
+
+@dataclass(frozen=True)
+class BayesianWidth:
+    """beta_t = 2 log(|D| t^2 pi^2 / (6 failure)), for f ~ GP(0, k) on a finite domain of `size` points.
+
+    With lam = sigma^2 the bounds hold for all t and x with probability >= 1 - failure (paper, section 3.4).
+    """
+
+    size: int
+    failure: float
+
+    def __post_init__(self) -> None:
+        _failure(self.failure)
+        if self.size < 1:
+            raise BadInput(f"a width: size = {self.size!r} came; the number of points of D was wanted")
+
+    def __call__(self, t: int) -> float:
+        """beta_t^{1/2}."""
+        return sqrt(2 * log(self.size * _round(t) ** 2 * pi**2 / (6 * self.failure)))
+
+
+@dataclass(frozen=True, eq=False)
+class RkhsWidth:
+    """beta_t^{1/2} = B + sigma lam^{-1/2} sqrt(2 (gamma_{t-1} + ln(1 / failure))) (paper, eq. beta).
+
+    For any f with ||f||_k <= B and noise N(0, sigma^2) the bounds hold for all t and x with probability at
+    least 1 - failure. gamma is the upper end of `gain`, and lam the one of `gain`; t ends one round after the
+    gain does.
+    """
+
+    B: float
+    sigma: float
+    failure: float
+    gain: InformationGain = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _failure(self.failure)
+        if not (np.isfinite(self.B) and self.B >= 0 and np.isfinite(self.sigma) and self.sigma >= 0):
+            raise BadInput(
+                f"a width: B = {self.B!r} and sigma = {self.sigma!r} came; numbers of at least 0 were wanted"
+            )
+
+    def __call__(self, t: int) -> float:
+        """beta_t^{1/2}."""
+        if _round(t) > self.gain.horizon + 1:
+            raise BadInput(
+                f"a width: t = {t} came, but the information gain ends at {self.gain.horizon} rounds; "
+                f"compute the gain for T = {t - 1} rounds or more"
+            )
+        spread = sqrt(2 * (float(self.gain.upper[t - 1]) + log(1 / self.failure)))
+        return self.B + self.sigma / sqrt(self.gain.lam) * spread
+
+
+@dataclass(frozen=True)
+class DoubledWidth:
+    """Twice the width up to round `rounds`, then the width itself (paper, appendix A, with rounds = N_max).
+
+    Its bounds are to be intersected over time: then a bad action whose upper bound stayed just above f* drops
+    below it.
+    """
+
+    width: Width
+    rounds: int
+
+    def __call__(self, t: int) -> float:
+        """2 beta_t^{1/2} for t <= rounds, beta_t^{1/2} afterwards."""
+        return (2.0 if t <= self.rounds else 1.0) * self.width(t)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceBounds:
+    """lower <= f <= upper at m points, each (m,)."""
+
+    lower: Array
+    upper: Array
+
+    def intersected(self, later: "ConfidenceBounds") -> "ConfidenceBounds":
+        """The larger of the lower and the smaller of the upper bounds (paper, eq. ucb_int and lcb_int).
+
+        Folded over the rounds, this gives max over t' <= t of LCB_t' and min over t' <= t of UCB_t'.
+        """
+        return ConfidenceBounds(np.maximum(self.lower, later.lower), np.minimum(self.upper, later.upper))
+
+    def contain(self, values: Array) -> bool:
+        """Whether every value f(x) (m,) lies between its bounds."""
+        return bool(((self.lower <= values) & (values <= self.upper)).all())
+
+
+def confidence_bounds(mean: Array, std: Array, width: float) -> ConfidenceBounds:
+    """LCB_t, UCB_t = mu_{t-1} -+ beta_t^{1/2} sigma_{t-1} (paper, eq. lcb and ucb); mean and std (m,)."""
+    return ConfidenceBounds(mean - width * std, mean + width * std)
