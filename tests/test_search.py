@@ -6,7 +6,7 @@ import pytest
 from satisfice import BadInput, Box, Finite, SatisficeWarning, Search, SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
-from satisfice.rules import RULES
+from satisfice.rules import RULES, requirements_of
 
 BOX = Box([(-5.0, 10.0), (0.0, 15.0)])
 
@@ -42,13 +42,21 @@ def test_minimising_f_and_maximising_minus_f_ask_the_same_points():
     assert (run(down, branin, 15) == run(up, lambda x: -branin(x), 15)).all()
 
 
+def fitting(rule):
+    """A domain and a model with which the rule works: a box and the default model, unless it needs something else."""
+    needs = requirements_of(RULES[rule]())
+    known = FixedModel(Stationary("se", np.array([0.2]), 100.0), 1e-2)
+    return BOX.grid(15) if needs.finite else BOX, known if needs.single else "auto"
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_asking_twice_or_after_telling_the_same_history_gives_the_same_point(rule):
-    search = Search(BOX, target=0.0, rule=rule, direction="minimize", noise=0, seed=3)
+    domain, model = fitting(rule)
+    search = Search(domain, target=0.0, rule=rule, model=model, direction="minimize", noise=0, seed=3)
     points = run(search, branin, 9)
     assert (search.ask() == search.ask()).all()
     for k in (0, 4, 9):
-        other = Search(BOX, target=0.0, rule=rule, direction="minimize", noise=0, seed=3)
+        other = Search(domain, target=0.0, rule=rule, model=model, direction="minimize", noise=0, seed=3)
         for x in points[:k]:
             other.tell(x, branin(x))
         assert (other.ask() == (points[k] if k < 9 else search.ask())).all()
@@ -181,13 +189,14 @@ def test_a_known_kernel_on_a_grid():
 
 def test_a_finite_space_is_used_up_exactly_once():
     table = Finite(np.stack(np.meshgrid([1.0, 2, 3], [10.0, 20, 30, 40]), axis=-1).reshape(-1, 2))
-    for rule in RULES:
-        search = Search(table, target=1e9, rule=rule, noise=0)
+    for rule in set(RULES) - {"elimination", "good-elimination"}:  # which end sooner
+        search = Search(table, target=1e9, rule=rule, model=fitting(rule)[1], noise=0)
         asked = []
         for _ in range(12):
             asked.append(tuple(search.ask()))
             search.tell(asked[-1], sum(asked[-1]))
         assert len(set(asked)) == 12
+        assert search.answer().verdict == "none"
         with pytest.raises(SpaceExhausted, match="nothing left"):
             search.ask()
 
@@ -251,3 +260,18 @@ def test_equal_values_are_mentioned_once():
         search.ask()
     for _ in range(5):
         search.tell(search.ask(), 0.25)  # a second warning would be an error here
+
+
+@pytest.mark.parametrize(
+    ("rule", "domain", "model", "message"),
+    [
+        ("elimination", BOX, "paper", r"Box\.grid"),
+        ("good-elimination", BOX, "paper", r"Box\.grid"),
+        ("elimination", BOX.grid(5), "auto", "FixedModel"),
+        ("etc", BOX, "auto", "mixture"),
+        ("ucb-intersected", BOX.grid(5), "paper", "known kernel"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_refused_at_once(rule, domain, model, message):
+    with pytest.raises(BadInput, match=message):
+        Search(domain, 1.0, rule, model=model)

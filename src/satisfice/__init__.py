@@ -2,13 +2,14 @@
 
 from satisfice.domain import Box, Finite
 from satisfice.search import Answer, Search
-from satisfice.types import BadInput, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
+from satisfice.types import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
 
 __all__ = [
     "Answer",
     "BadInput",
     "Box",
     "Finite",
+    "NoSurvivors",
     "NumericalFailure",
     "SatisficeError",
     "SatisficeWarning",

@@ -7,7 +7,7 @@ best value so far (PI and EI): the formulas are the same.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri_exp
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from satisfice.types import Array
 
@@ -36,7 +36,7 @@ def probability_good(mean: Array, std: Array, level: float) -> Array:
 def log_probability_good(mean: Array, std: Array, level: float) -> Score:
     """log Phi(u), with derivatives by the hazard phi(u) / Phi(u) = 1 / Mills(-u)."""
     u = (mean - level) / std
-    hazard = np.where(u < 0, 1 / _mills(np.maximum(-u, 0.0)), _phi(u) / ndtr(np.maximum(u, 0.0)))
+    hazard = _hazard(u)
     return Score(log_ndtr(u), hazard / std, -hazard * u / std)
 
 
@@ -63,6 +63,11 @@ def _phi(u: Array) -> Array:
 def _mills(a: Array) -> Array:
     """Phi(-a) / phi(a) for a >= 0."""
     return np.sqrt(np.pi / 2) * erfcx(a / np.sqrt(2))
+
+
+def _hazard(u: Array) -> Array:
+    """phi(u) / Phi(u)."""
+    return np.where(u < 0, 1 / _mills(np.maximum(-u, 0.0)), _phi(u) / ndtr(np.maximum(u, 0.0)))
 
 
 def _excess(u: Array) -> Score:
@@ -101,3 +106,55 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     upper = np.logaddexp.reduce(log_weights[:, None] + log_ndtr(-u), axis=0)
     mixed = np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))
     return mixed, np.exp(log_weights[:, None] + 0.5 * (mixed * mixed - u * u))
+
+
+def quantile_of_maximum(mean: Array, std: Array, p: float) -> Array:
+    """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2); i runs over the last axis, any axes before it.
+
+    log F(m) = sum_i log Phi((m - mean_i) / std_i) is increasing and concave in m, so Newton's method from a point left of the
+    root, max_i (mean_i + std_i Phi^-1(p)), comes nearer with every step and never passes it.
+    """
+    m = (mean + std * ndtri(p)).max(axis=-1)
+    for _ in range(12):
+        u = (m[..., None] - mean) / std
+        excess = log_ndtr(u).sum(axis=-1) - np.log(p)
+        step = excess / (_hazard(u) / std).sum(axis=-1)
+        m = m - step
+        if (np.abs(excess) < 1e-9).all():
+            break
+    return m
+
+
+class Gumbel(NamedTuple):
+    """P(max <= m) = exp(-exp(-(m - location) / scale)); the law that max-value entropy search fits to a maximum."""
+
+    location: Array
+    scale: Array
+
+    def quantile(self, p: Array) -> Array:
+        """The value that the maximum stays below with probability p."""
+        return self.location - self.scale * np.log(-np.log(p))
+
+    def probability_above(self, level: float) -> Array:
+        """P(max >= level)."""
+        return -np.expm1(-np.exp(np.clip(-(level - self.location) / self.scale, -700.0, 700.0)))
+
+
+def gumbel_of_maximum(mean: Array, std: Array) -> Gumbel:
+    """The Gumbel law with the quartiles .25 and .75 of max_i f_i (Wang and Jegelka 2017, section 3.1)."""
+    low, high = quantile_of_maximum(mean, std, 0.25), quantile_of_maximum(mean, std, 0.75)
+    scale = np.maximum((high - low) / (np.log(-np.log(0.25)) - np.log(-np.log(0.75))), 1e-12)
+    return Gumbel(low + scale * np.log(-np.log(0.25)), scale)
+
+
+def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
+    """The information that f gives about its maximum, averaged over draws of it (Wang and Jegelka 2017, eq. 6).
+
+    Mean over the maxima m of g phi(g) / (2 Phi(g)) - log Phi(g), g = (m - mean) / std; what the entropy of f falls by when it is
+    known to stay below m.
+    """
+    g = (maxima[:, None] - mean) / std
+    hazard = _hazard(g)
+    value = 0.5 * g * hazard - log_ndtr(g)
+    slope = -0.5 * hazard * (1 + g * (g + hazard))  # d/dg, with hazard' = -hazard (g + hazard)
+    return Score(value.mean(axis=0), -slope.mean(axis=0) / std, -(slope * g).mean(axis=0) / std)

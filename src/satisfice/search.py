@@ -14,17 +14,16 @@ from scipy.special import ndtri
 from satisfice.acquisition import probability_good
 from satisfice.belief import Belief
 from satisfice.domain import Box, Domain, Finite
-from satisfice.gp.models import MODELS, Fit, Model, Observations
-from satisfice.rules import RULES, Rule
+from satisfice.gp.models import MODELS, Fit, FixedModel, Model, Observations
+from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.explore import Sobol
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE = "pg"
-STARTING_POINTS = 3  # the model has a say from the fourth question on, as in the paper
 BEST = 5  # so many of the best points are looked around
 
-Verdict = Literal["good", "open"]
+Verdict = Literal["good", "none", "open"]
 T = TypeVar("T")
 
 
@@ -32,8 +31,8 @@ T = TypeVar("T")
 class Answer:
     """What a search knows now. `value`, `interval` and `probability` speak of f at `point`, not of a lucky draw.
 
-    `verdict` is `good` (the value reaches the target) or `open`; `interval` holds f with the search's confidence, and
-    `probability` is the model's probability that the point is good.
+    `verdict` is `good` (the value reaches the target), `none` (no point reaches it) or `open`; `interval` holds f with the
+    search's confidence, and `probability` is the model's probability that the point is good.
     """
 
     verdict: Verdict
@@ -88,6 +87,13 @@ class Search:
         self._rule = _named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
         self._model = _named(model, MODELS, "model")
         self._stated_noise = _stated_noise(noise)
+        requirements_of(self._rule).check(
+            f"rule {rule!r}",
+            finite=isinstance(domain, Finite),
+            mixture=self._model.is_mixture(domain.dimension),
+            fixed=isinstance(self._model, FixedModel),
+        )
+        self._memory: object = None  # what a remembering rule has folded so far
         self._X = np.empty((0, domain.dimension))  # as they were told
         self._U = np.empty((0, domain.dimension))
         self._first: dict[bytes, float] = {}  # the first value at each point
@@ -132,6 +138,9 @@ class Search:
         self._X = np.vstack([self._X, told])
         self._U = np.vstack([self._U, u])
         self._y = np.append(self._y, y)
+        if isinstance(self._rule, RememberingRule):
+            with one_blas_thread():
+                self._memory = self._rule.remember(self._belief(self._fitted(), len(self._y) + len(self._failed) + 1))
 
     def fail(self, x: npt.ArrayLike) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
@@ -152,9 +161,19 @@ class Search:
             with one_blas_thread():
                 index, value, low, high, probability = self._estimate()
         interval = (low, high) if self._sign > 0 else (-high, -low)
-        verdict: Verdict = "good" if self.deterministic and value >= target else "open"
+        verdict: Verdict = "open"
+        if self.deterministic and value >= target:
+            verdict = "good"
+        elif self._nothing_left():
+            verdict = "none"
         point = self._X[index].copy()
         return Answer(verdict, point, self._sign * value, interval, probability, evaluations, failures, self._notes)
+
+    def _nothing_left(self) -> bool:
+        """Whether no point can be good: the rule has ruled out all, or all were evaluated without noise."""
+        if isinstance(self._rule, ConcludingRule):
+            return self._rule.nothing_left(self._memory)
+        return bool(self.deterministic) and len(self._first) == self.domain.size
 
     def _estimate(self) -> tuple[int, float, float, float, float]:
         """Of the queried point of highest posterior mean: its index, mean, interval and probability of being good."""
@@ -213,10 +232,11 @@ class Search:
             target=standardised,
             step=step,
             seed=self.seed,
-            incumbent=float(means.max(initial=-np.inf)),
+            incumbent=float(means.max()) if len(means) else 0.0,
             best=self._U[fit.kept[order]],
             avoid=none if self.deterministic is False else self._U,
             repeats=self.deterministic is False,
+            memory=self._memory,
         )
 
     def _next(self, waiting: Array) -> Array:
@@ -238,7 +258,7 @@ class Search:
             best=self._U[:0],
             avoid=np.vstack([self._U, self._failed, waiting]),
         )
-        if len(self._y) < STARTING_POINTS:
+        if len(self._y) < self._model.starting_points:
             u = Sobol().propose(blind, rng)
         else:
             try:

@@ -18,6 +18,10 @@ class SpaceExhausted(SatisficeError):
     """Every point of a finite domain has been evaluated, and asking one again would teach nothing."""
 
 
+class NoSurvivors(SatisficeError):
+    """Every point has been ruled out by the confidence bounds: no action is good, and there is nothing left to ask."""
+
+
 class NumericalFailure(SatisficeError):
     """A covariance matrix could not be factorised, even with the largest jitter that is allowed."""
 

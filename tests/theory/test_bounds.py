@@ -23,10 +23,11 @@ from satisfice.theory.bounds import (
     sharp_c_2,
     ucb_bounds,
 )
-from satisfice.theory.confidence import ConstantWidth, RkhsWidth, sqrt_log_cubed
+from satisfice.theory.confidence import ConstantWidth, RkhsWidth
 from satisfice.theory.functions import CountMatern, CountSE
 from satisfice.theory.information import greedy_information_gain, information_gain
 from satisfice.types import BadInput
+from satisfice.widths import sqrt_log_cubed
 
 SE = Stationary("se", np.array([0.3]))
 MATERN = Stationary("matern32", np.array([0.3]))

@@ -73,6 +73,13 @@ class Fit:
 class Model(Protocol):
     """Turns observations into a fit; frozen."""
 
+    @property
+    def starting_points(self) -> int:
+        """How many values it wants before it has a say."""
+
+    def is_mixture(self, dimension: int) -> bool:
+        """Whether its beliefs are mixtures of several posteriors."""
+
     def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
         """The fit to the observations; `previous` is a fit to the first few of the same observations, or None."""
 
@@ -95,6 +102,15 @@ class FixedModel:
         for u, value in zip(seen.U[done:], seen.y[done:], strict=True):
             posterior = posterior.extend(u, float(value))
         return Fit(n, 0, Units(), (posterior,), np.ones(1), np.arange(n))
+
+    @property
+    def starting_points(self) -> int:
+        """None: the prior is known."""
+        return 0
+
+    def is_mixture(self, dimension: int) -> bool:
+        """It has one kernel."""
+        return False
 
     def _prior(self, seen: Observations) -> Posterior:
         nothing = seen.first(0)
@@ -135,6 +151,11 @@ class LearnedModel:
 
     families: Callable[[int], tuple[Family, ...]]  # of the dimension
     learns_at: Callable[[int], bool]
+    starting_points: int = 3  # as in the paper
+
+    def is_mixture(self, dimension: int) -> bool:
+        """Whether there are several kernels."""
+        return len(self.families(dimension)) > 1
 
     def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
         """The fit to the observations; see the head of this module."""

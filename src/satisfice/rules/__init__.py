@@ -1,34 +1,64 @@
 """The rules: each turns a belief into one point. `RULES` is the only list of them."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from numpy.random import Generator
 
 from satisfice.belief import Belief
-from satisfice.rules.explore import Random, Sobol
-from satisfice.rules.marginal import (
-    ExpectedExcess,
-    ExpectedImprovement,
-    ProbabilityGood,
-    ProbabilityImprovement,
-    UpperConfidence,
-)
+from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
+from satisfice.rules.elimination import Elimination, GoodElimination
+from satisfice.rules.explore import ExploreThenCommit, Random, Sobol
+from satisfice.rules.lookahead import GoodActionSearch, Lookahead, MaxValueEntropy
+from satisfice.rules.marginal import ExpectedExcess, ExpectedImprovement, ProbabilityGood, ProbabilityImprovement
+from satisfice.rules.requirements import Requirements
+from satisfice.rules.sampled import SatisficingThompson, ThompsonSampling
 from satisfice.types import Array
 
 
 class Rule(Protocol):
-    """A frozen value that proposes the next point to evaluate."""
+    """A frozen value that proposes the next point to evaluate; `requirements`, if it has them, say what it needs."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """One point (d,) of the unit cube, on the domain's lattice."""
 
 
+@runtime_checkable
+class RememberingRule(Protocol):
+    """A rule that folds what it must know of the past into `belief.memory`, at every tell and never at ask."""
+
+    def remember(self, belief: Belief) -> object:
+        """The new memory, from the belief after the newest value with the old memory in it."""
+
+
+@runtime_checkable
+class ConcludingRule(Protocol):
+    """A rule that can tell that no action is good."""
+
+    def nothing_left(self, memory: object) -> bool:
+        """Whether every point has been ruled out."""
+
+
 RULES: dict[str, type[Rule]] = {
     "pg": ProbabilityGood,
     "eg": ExpectedExcess,
+    "gs": GoodActionSearch,
+    "lookahead": Lookahead,
+    "sts": SatisficingThompson,
     "pi": ProbabilityImprovement,
     "ei": ExpectedImprovement,
     "ucb": UpperConfidence,
+    "ucb-intersected": IntersectedConfidence,
+    "ucb-doubled": DoubledConfidence,
+    "ts": ThompsonSampling,
+    "mes": MaxValueEntropy,
+    "elimination": Elimination,
+    "good-elimination": GoodElimination,
+    "etc": ExploreThenCommit,
     "random": Random,
     "sobol": Sobol,
 }
+
+
+def requirements_of(rule: Rule) -> Requirements:
+    """What a rule asks of domain and model."""
+    return getattr(rule, "requirements", Requirements())

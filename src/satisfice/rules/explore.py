@@ -1,11 +1,14 @@
-"""Rules that do not look at the values: random and sobol, the floor everything is compared with."""
+"""Rules that explore without a goal: random and sobol, the floor everything is compared with, and etc."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from numpy.random import Generator, default_rng
 
 from satisfice.belief import Belief
-from satisfice.maximise import taken, unasked
+from satisfice.maximise import maximise, taken, unasked
+from satisfice.rules.confidence import BoundScore
+from satisfice.rules.requirements import Requirements, single
 from satisfice.types import Array
 
 
@@ -33,3 +36,18 @@ class Sobol:
         rest = sequence[(belief.step - 1) % len(sequence) :]
         free = rest[~taken(rest, belief.avoid)]
         return free[0] if len(free) else unasked(belief.domain, belief.avoid, rng)
+
+
+@dataclass(frozen=True)
+class ExploreThenCommit:
+    """Ask the point of largest std for `rounds` evaluations, then the point of highest mean for ever (appendix A)."""
+
+    rounds: int = 30
+
+    requirements: ClassVar = Requirements(single=True)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The most uncertain point, or from round `rounds` + 1 on the one of highest mean."""
+        single(belief)
+        explore = belief.step <= self.rounds
+        return maximise(BoundScore(belief, by_mean=float(not explore), by_std=float(explore)), belief, rng)

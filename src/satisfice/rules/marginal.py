@@ -1,4 +1,4 @@
-"""Rules that score a point by the marginal law of f there: pg, eg, pi, ei, ucb."""
+"""Rules that score a point by the marginal law of f there: pg, eg, pi, ei."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from satisfice.acquisition import (
     mix_logs,
     mix_standard_scores,
     standard_score,
-    upper_confidence,
 )
 from satisfice.belief import Belief
 from satisfice.maximise import maximise
@@ -90,32 +89,3 @@ class ExpectedImprovement:
         """The maximiser of E[max(0, f(x) - incumbent)]."""
         score = partial(log_expected_excess, level=belief.incumbent)
         return maximise(MixedScore(belief, score, mix_logs), belief, rng)
-
-
-def sqrt_log(step: int) -> float:
-    """The paper's width in its experiments: sqrt(log t), t the number of the evaluation (section 5.2)."""
-    return float(np.sqrt(np.log(step)))
-
-
-@dataclass(frozen=True)
-class _UpperConfidenceScore:
-    belief: Belief
-    width: float
-
-    def __call__(self, U: Array) -> Array:
-        return upper_confidence(*self.belief.marginal(U), self.width).value
-
-    def with_gradient(self, U: Array) -> tuple[Array, Array]:
-        mean, std, mean_gradient, std_gradient = self.belief.marginal_with_gradient(U)
-        return mean + self.width * std, mean_gradient + self.width * std_gradient
-
-
-@dataclass(frozen=True)
-class UpperConfidence:
-    """GP-UCB: ask where mean + width(t) * std is largest; on a mixture, its overall mean and std (paper, section 2.3)."""
-
-    width: Callable[[int], float] = sqrt_log
-
-    def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of the upper confidence bound."""
-        return maximise(_UpperConfidenceScore(belief, self.width(belief.step)), belief, rng)

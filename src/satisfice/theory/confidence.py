@@ -12,29 +12,14 @@ import numpy as np
 
 from satisfice.theory.information import InformationGain
 from satisfice.types import Array, BadInput
+from satisfice.widths import checked_round
 
 Width = Callable[[int], float]
-
-
-def _round(t: int) -> int:
-    if t < 1:
-        raise BadInput(f"a width: t = {t!r} came; the number of an evaluation was wanted, counted from 1")
-    return t
 
 
 def _failure(failure: float) -> None:
     if not 0 < failure < 1:
         raise BadInput(f"a width: failure = {failure!r} came; a number between 0 and 1 was wanted, like 0.1")
-
-
-def sqrt_log(t: int) -> float:
-    """sqrt(log t), the paper's heuristic width for finding a good action; it promises nothing."""
-    return sqrt(log(_round(t)))
-
-
-def sqrt_log_cubed(t: int) -> float:
-    """sqrt(log(2t)^3), the paper's heuristic width for lenient regret; it promises nothing."""
-    return sqrt(log(2 * _round(t)) ** 3)
 
 
 @dataclass(frozen=True)
@@ -49,7 +34,7 @@ class ConstantWidth:
 
     def __call__(self, t: int) -> float:
         """The constant."""
-        _round(t)
+        checked_round(t)
         return self.value
 
 
@@ -70,7 +55,7 @@ class BayesianWidth:
 
     def __call__(self, t: int) -> float:
         """beta_t^{1/2}."""
-        return sqrt(2 * log(self.size * _round(t) ** 2 * pi**2 / (6 * self.failure)))
+        return sqrt(2 * log(self.size * checked_round(t) ** 2 * pi**2 / (6 * self.failure)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +81,7 @@ class RkhsWidth:
 
     def __call__(self, t: int) -> float:
         """beta_t^{1/2}."""
-        if _round(t) > self.gain.horizon + 1:
+        if checked_round(t) > self.gain.horizon + 1:
             raise BadInput(
                 f"a width: t = {t} came, but the information gain ends at {self.gain.horizon} rounds; "
                 f"compute the gain for T = {t - 1} rounds or more"

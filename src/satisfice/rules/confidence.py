@@ -1,0 +1,78 @@
+"""GP-UCB with plain, intersected and doubled-then-halved confidence bounds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.belief import Belief
+from satisfice.maximise import best_of, maximise
+from satisfice.rules.requirements import Requirements, finite_points, single
+from satisfice.types import Array
+from satisfice.widths import sqrt_log
+
+
+@dataclass(frozen=True)
+class BoundScore:
+    """by_mean * mean + by_std * std of a belief, as a function of points."""
+
+    belief: Belief
+    by_mean: float
+    by_std: float
+
+    def __call__(self, U: Array) -> Array:
+        """The scores (m,)."""
+        mean, std = self.belief.marginal(U)
+        return self.by_mean * mean + self.by_std * std
+
+    def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The scores (m,) and their derivatives in U (m, d)."""
+        mean, std, mean_gradient, std_gradient = self.belief.marginal_with_gradient(U)
+        return self.by_mean * mean + self.by_std * std, self.by_mean * mean_gradient + self.by_std * std_gradient
+
+
+@dataclass(frozen=True)
+class UpperConfidence:
+    """GP-UCB: ask where mean + width(t) * std is largest; on a mixture, its overall mean and std (paper, section 2.3)."""
+
+    width: Callable[[int], float] = sqrt_log
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of the upper confidence bound."""
+        return maximise(BoundScore(belief, 1.0, self.width(belief.step)), belief, rng)
+
+
+@dataclass(frozen=True)
+class IntersectedConfidence:
+    """GP-UCB by the lowest upper bound that a point ever had (appendix A, eq. ucb_int)."""
+
+    width: Callable[[int], float] = sqrt_log
+
+    requirements: ClassVar = Requirements(finite=True, single=True, fixed=True)
+
+    def _width(self, step: int) -> float:
+        return self.width(step)
+
+    def remember(self, belief: Belief) -> Array:
+        """The lowest upper bound of each point so far, that of the prior and that for the coming round included."""
+        posterior = single(belief)
+        mean, std = posterior.marginal(finite_points(belief))
+        bound = mean + self._width(belief.step) * std
+        earlier = belief.memory if isinstance(belief.memory, np.ndarray) else self._width(1) * posterior.kernel.scale
+        return np.minimum(earlier, bound)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of the lowest upper bound."""
+        return best_of(finite_points(belief), self.remember(belief), belief, rng)
+
+
+@dataclass(frozen=True)
+class DoubledConfidence(IntersectedConfidence):
+    """GP-UCB with intersected bounds that are twice as wide for the first `rounds` rounds (appendix A; N_max of Theorem 1)."""
+
+    rounds: int = 50
+
+    def _width(self, step: int) -> float:
+        return self.width(step) * (2 if step <= self.rounds else 1)

@@ -1,0 +1,88 @@
+"""Rules that rule points out by confidence bounds on a finite set: elimination, good-elimination."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+
+from satisfice.belief import Belief
+from satisfice.maximise import best_of
+from satisfice.rules.requirements import Requirements, finite_points, single
+from satisfice.types import Array, NoSurvivors
+from satisfice.widths import sqrt_log
+
+Survivors = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """Ask the survivor of largest std; a point survives while its upper bound reaches every survivor's lower one (section 2.4).
+
+    After t values the bounds are mu_t -+ width(t + 1) sigma_t. With `over_all` the highest lower bound is looked for among all
+    points, as the paper writes it (eq. Mt), not among the survivors; then the set may become empty.
+    """
+
+    width: Callable[[int], float] = sqrt_log
+    over_all: bool = False
+
+    requirements: ClassVar = Requirements(finite=True, single=True)
+
+    def remember(self, belief: Belief) -> Survivors:
+        """The survivors after the newest value: a mask over the points of the domain."""
+        mean, std, half = *_marginal(belief), self.width(belief.step)
+        before = _survivors(belief)
+        lower = mean - half * std
+        bar = lower.max() if self.over_all else lower[before].max(initial=-np.inf)
+        return before & (mean + half * std >= bar)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The survivor of largest std."""
+        return _most_uncertain(belief, rng)
+
+
+@dataclass(frozen=True)
+class GoodElimination:
+    """Ask the survivor of largest std; a point survives while its upper bound reaches the target (appendix C, eq. Mt2).
+
+    When no point is left, no action is good, as far as the bounds hold: the verdict is `none`.
+    """
+
+    width: Callable[[int], float] = sqrt_log
+
+    requirements: ClassVar = Requirements(finite=True, single=True)
+
+    def remember(self, belief: Belief) -> Survivors:
+        """The survivors after the newest value: a mask over the points of the domain."""
+        mean, std = _marginal(belief)
+        return _survivors(belief) & (mean + self.width(belief.step) * std >= belief.target)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The survivor of largest std."""
+        return _most_uncertain(belief, rng)
+
+    def nothing_left(self, memory: object) -> bool:
+        """Whether every point has been ruled out."""
+        return isinstance(memory, np.ndarray) and not memory.any()
+
+
+def _marginal(belief: Belief) -> tuple[Array, Array]:
+    return single(belief).marginal(finite_points(belief))
+
+
+def _survivors(belief: Belief) -> Survivors:
+    if isinstance(belief.memory, np.ndarray):
+        return belief.memory
+    return np.ones(len(finite_points(belief)), dtype=bool)
+
+
+def _most_uncertain(belief: Belief, rng: Generator) -> Array:
+    points, survivors = finite_points(belief), _survivors(belief)
+    if not survivors.any():
+        raise NoSurvivors(
+            "every point has been ruled out: by the confidence bounds no action is good, and there is nothing left to ask; "
+            "lower the target, or widen the bounds if you doubt the kernel"
+        )
+    return best_of(points, np.where(survivors, _marginal(belief)[1], -np.inf), belief, rng)

@@ -1,0 +1,39 @@
+"""What a rule asks of the domain and the model, checked when a search is made."""
+
+from dataclasses import dataclass
+
+from satisfice.belief import Belief
+from satisfice.gp.posterior import Posterior
+from satisfice.types import Array, BadInput
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a rule cannot do without."""
+
+    finite: bool = False  # a finite domain
+    single: bool = False  # one posterior, not a mixture
+    fixed: bool = False  # a known kernel, in units that never change
+
+    def check(self, rule: str, *, finite: bool, mixture: bool, fixed: bool) -> None:
+        """One clear error where the domain or the model does not fit."""
+        if self.finite and not finite:
+            raise BadInput(f"{rule} came with a box; it needs a finite domain: Box.grid(n) makes one")
+        if self.single and mixture:
+            raise BadInput(f"{rule} came with a mixture of kernels; it needs one: pass a FixedModel or model='paper'")
+        if self.fixed and not fixed:
+            raise BadInput(f"{rule} came with a model that is learned; it needs a known kernel: pass a FixedModel")
+
+
+def finite_points(belief: Belief) -> Array:
+    """All points of a finite domain (m, d)."""
+    if belief.points is None:
+        raise BadInput("a rule for a finite domain came with a box; Box.grid(n) makes a finite domain of it")
+    return belief.points
+
+
+def single(belief: Belief) -> Posterior:
+    """The only posterior of a belief that is no mixture."""
+    if len(belief.members) != 1:
+        raise BadInput("a rule for one posterior came with a mixture of kernels; pass a FixedModel or model='paper'")
+    return belief.members[0][1]

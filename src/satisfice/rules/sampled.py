@@ -1,0 +1,109 @@
+"""Rules that draw a function from the posterior and ask where the draw says: ts, sts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.optimize import minimize
+
+from satisfice.belief import Belief
+from satisfice.gp.paths import Path, draw_path
+from satisfice.gp.posterior import Posterior, cholesky
+from satisfice.maximise import best_of, maximise
+from satisfice.types import Array
+
+JOINTLY = 1000  # up to so many points of a finite domain are drawn jointly, exactly; beyond, by a path
+
+
+def draw_member(belief: Belief, rng: Generator) -> Posterior:
+    """One of the posteriors, with the probability that is its weight."""
+    weights = np.array([weight for weight, _ in belief.members])
+    return belief.members[rng.choice(len(weights), p=weights / weights.sum())][1]
+
+
+def draw_values(posterior: Posterior, points: Array, rng: Generator) -> Array:
+    """A draw of f at all points (m, d) of a finite domain, shape (m,)."""
+    if len(points) > JOINTLY:
+        return draw_path(posterior, rng)(points)
+    mean, covariance = posterior.joint(points)
+    factor, _ = cholesky(covariance + 1e-10 * posterior.kernel.variance * np.eye(len(points)))
+    return mean + factor @ rng.standard_normal(len(points))
+
+
+@dataclass(frozen=True)
+class ThompsonSampling:
+    """TS: ask where a draw of the function is largest."""
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of a posterior draw, of a member drawn by its weight."""
+        posterior = draw_member(belief, rng)
+        if belief.points is not None:
+            return best_of(belief.points, draw_values(posterior, belief.points, rng), belief, rng)
+        return maximise(draw_path(posterior, rng), belief, rng)
+
+
+@dataclass(frozen=True)
+class SatisficingThompson:
+    """STS: of the points that a draw of the function calls good, ask the one nearest to `centre` (paper, eq. sts_acq).
+
+    `centre` is the paper's x^c, in the user's units; by default the centre of the unit cube, whose distances count. Where the
+    draw calls no point good, its maximiser is asked.
+    """
+
+    centre: Sequence[float] | None = None
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The nearest point of {path >= target}, or the path's maximiser where that set is empty."""
+        posterior = draw_member(belief, rng)
+        d = belief.domain.dimension
+        centre = np.full(d, 0.5) if self.centre is None else belief.domain.to_unit(self.centre)[0]
+        if belief.points is not None:
+            points, values = belief.points, draw_values(posterior, belief.points, rng)
+            good = values >= belief.target
+            scores = np.where(good, -_distance(points, centre), -np.inf) if good.any() else values
+            return best_of(points, scores, belief, rng)
+        path = draw_path(posterior, rng)
+        top = maximise(path, belief, rng)
+        candidates = np.vstack([*belief.candidates(rng), belief.domain.snap(centre[None]), top])
+        values = path(candidates)
+        good = values >= belief.target
+        if not good.any():
+            return top
+        nearest = candidates[good][np.argsort(_distance(candidates[good], centre))[:3]]
+        nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
+        found = np.vstack([nearer[path(nearer) >= belief.target], candidates[good]])
+        return best_of(found, -_distance(found, centre), belief, rng)
+
+
+def _distance(points: Array, centre: Array) -> Array:
+    return np.sqrt(((points - centre) ** 2).sum(axis=1))
+
+
+def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
+    """A point of {path >= target} that is nearer to the centre than `start`, which lies in it: locally the nearest."""
+
+    def squared_distance(u: Array) -> tuple[float, Array]:
+        return float(((u - centre) ** 2).sum()), 2 * (u - centre)
+
+    margin = 1e-9 * (1 + abs(target))
+    found = minimize(
+        squared_distance,
+        start,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * len(start),
+        constraints={
+            "type": "ineq",
+            "fun": lambda u: path(u[None])[0] - target - margin,
+            "jac": lambda u: path.with_gradient(u[None])[1][0],
+        },
+        options={"maxiter": 30, "ftol": 1e-10},
+    ).x
+    return _walk_back(path, start, np.clip(found, 0.0, 1.0), target)
+
+
+def _walk_back(path: Path, good: Array, wanted: Array, target: float) -> Array:
+    """The farthest of 33 steps from a good point towards a wanted one that is still good."""
+    line = good + np.linspace(0.0, 1.0, 33)[:, None] * (wanted - good)
+    return line[np.flatnonzero(path(line) >= target)[-1]] if path(good[None])[0] >= target else good
