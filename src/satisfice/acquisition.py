@@ -36,8 +36,8 @@ def probability_good(mean: Array, std: Array, level: float) -> Array:
 def log_probability_good(mean: Array, std: Array, level: float) -> Score:
     """log Phi(u), with derivatives by the hazard phi(u) / Phi(u) = 1 / Mills(-u)."""
     u = (mean - level) / std
-    hazard = _hazard(u)
-    return Score(log_ndtr(u), hazard / std, -hazard * u / std)
+    log_cdf, hazard = _log_cdf_and_hazard(u)
+    return Score(log_cdf, hazard / std, -hazard * u / std)
 
 
 def expected_excess(mean: Array, std: Array, level: float) -> Array:
@@ -65,9 +65,15 @@ def _mills(a: Array) -> Array:
     return np.sqrt(np.pi / 2) * erfcx(a / np.sqrt(2))
 
 
-def _hazard(u: Array) -> Array:
-    """phi(u) / Phi(u)."""
-    return np.where(u < 0, 1 / _mills(np.maximum(-u, 0.0)), _phi(u) / ndtr(np.maximum(u, 0.0)))
+def _log_cdf_and_hazard(u: Array) -> tuple[Array, Array]:
+    """log Phi(u) and phi(u) / Phi(u), both by way of Mills(|u|)."""
+    mills = _mills(np.abs(u))
+    log_phi = -0.5 * u * u - _HALF_LOG_2PI
+    phi = np.exp(log_phi)
+    tail = phi * mills
+    negative = u < 0
+    log_cdf = np.where(negative, log_phi + np.log(mills), np.log1p(-np.where(negative, 0.5, tail)))
+    return log_cdf, np.where(negative, 1 / mills, phi / (1 - np.where(negative, 0.5, tail)))
 
 
 def _excess(u: Array) -> Score:
@@ -116,11 +122,10 @@ def quantile_of_maximum(mean: Array, std: Array, p: float) -> Array:
     """
     m = (mean + std * ndtri(p)).max(axis=-1)
     for _ in range(12):
-        u = (m[..., None] - mean) / std
-        excess = log_ndtr(u).sum(axis=-1) - np.log(p)
-        step = excess / (_hazard(u) / std).sum(axis=-1)
-        m = m - step
-        if (np.abs(excess) < 1e-9).all():
+        log_cdf, hazard = _log_cdf_and_hazard((m[..., None] - mean) / std)
+        excess = log_cdf.sum(axis=-1) - np.log(p)
+        m = m - excess / (hazard / std).sum(axis=-1)
+        if (np.abs(excess) < 1e-6).all():  # the next step would change the last digits
             break
     return m
 
@@ -154,7 +159,7 @@ def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
     known to stay below m.
     """
     g = (maxima[:, None] - mean) / std
-    hazard = _hazard(g)
-    value = 0.5 * g * hazard - log_ndtr(g)
+    log_cdf, hazard = _log_cdf_and_hazard(g)
+    value = 0.5 * g * hazard - log_cdf
     slope = -0.5 * hazard * (1 + g * (g + hazard))  # d/dg, with hazard' = -hazard (g + hazard)
     return Score(value.mean(axis=0), -slope.mean(axis=0) / std, -(slope * g).mean(axis=0) / std)

@@ -32,6 +32,9 @@ class Domain(Protocol):
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> points of the unit cube; a point outside is an error."""
 
+    def scaled(self, X: Array) -> Array:
+        """X in the coordinates of the unit cube, whether it lies in the domain or not."""
+
     def from_unit(self, U: Array) -> Array:
         """Points (n, d) of the unit cube -> the nearest points of the domain in the user's units."""
 
@@ -144,7 +147,7 @@ class Box:
         """Points (n, d) in the user's units -> the unit cube; a point outside the box is an error."""
         points = _points(X, self.dimension, "a point of the box")
         with np.errstate(over="ignore"):  # infinitely far outside is outside
-            U = (points - self._low) / self._width
+            U = self.scaled(points)
         outside = (U < -1e-9) | (U > 1 + 1e-9)
         if outside.any():
             row, column = np.argwhere(outside)[0]
@@ -160,6 +163,10 @@ class Box:
                 f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers"
             )
         return np.clip(U, 0.0, 1.0)
+
+    def scaled(self, X: Array) -> Array:
+        """X in the coordinates of the unit cube, whether it lies in the box or not."""
+        return (X - self._low) / self._width
 
     def from_unit(self, U: Array) -> Array:
         """Points (n, d) of the unit cube -> the user's units, integer coordinates rounded."""
@@ -243,10 +250,14 @@ class Finite:
     @cached_property
     def U(self) -> Array:
         """The points (n, d) in the unit cube; a coordinate with one value only sits at 1/2."""
-        low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
-        U: Array = np.where(width > 0, (self.X - low) / np.where(width > 0, width, 1.0), 0.5)
+        U = self.scaled(self.X)
         U.flags.writeable = False
         return U
+
+    def scaled(self, X: Array) -> Array:
+        """X in the coordinates of the unit cube, whether it is in the table or not."""
+        low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
+        return np.where(width > 0, (X - low) / np.where(width > 0, width, 1.0), 0.5 + X - low)
 
     @property
     def dimension(self) -> int:
@@ -265,9 +276,8 @@ class Finite:
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
         points = _points(X, self.dimension, "a point of the finite domain")
-        low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
         with np.errstate(over="ignore"):  # infinitely far off is off
-            U = np.where(width > 0, (points - low) / np.where(width > 0, width, 1.0), 0.5 + points - low)
+            U = self.scaled(points)
             index = self.nearest(U)
         off = np.abs(self.U[index] - U).max(axis=1) > 1e-9
         if off.any():

@@ -15,7 +15,7 @@ from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.types import Array
 
-FEATURES = 1024
+FEATURES = 512
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from satisfice.maximise import best_of, maximise
 from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding
-NODES = 8  # of the quadrature over what an evaluation may give, on each side of the target
+WITNESSES = 64  # so many points stand for a domain that has more
+NODES = 12  # of the quadrature over what an evaluation may give, on each side of the target
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,13 @@ def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]
     Half of the queries are the most promising candidates by PG, half are spread over the domain.
     """
     spread, near = belief.candidates(rng) if belief.points is None else (belief.points, belief.points[:0])
-    if len(spread) + len(near) <= 128:
+    if len(spread) + len(near) <= WITNESSES:
         return spread, spread
     candidates = np.vstack([spread, near])
     promise = standard_score(*belief.marginal(candidates), belief.target).value
     best = candidates[np.argsort(-promise)]
     some = spread[rng.permutation(len(spread))]
-    return np.vstack([best[:32], some[:32]]), np.vstack([best[:48], some[-80:]])
+    return np.vstack([best[:24], some[:24]]), np.vstack([best[: WITNESSES // 2], some[-WITNESSES // 2 :]])
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _best_query(belief: Belief, rng: Generator, score: Callable[[OneStepAhead, f
         seed = rng.integers(2**32)
         return best_of(queries, average(queries, lambda ahead: highest_draw(ahead, default_rng(seed))), belief, rng)
     if belief.points is None:
-        centres = queries[np.argsort(-scores)[:4]].repeat(8, axis=0)
+        centres = queries[np.argsort(-scores)[:4]].repeat(6, axis=0)
         around = belief.domain.snap(np.clip(centres + 0.03 * rng.standard_normal(centres.shape), 0.0, 1.0))
         scores = np.append(scores, average(around, lambda ahead: score(ahead, belief.target)))
         queries = np.vstack([queries, around])

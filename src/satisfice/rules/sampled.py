@@ -57,22 +57,25 @@ class SatisficingThompson:
         """The nearest point of {path >= target}, or the path's maximiser where that set is empty."""
         posterior = draw_member(belief, rng)
         d = belief.domain.dimension
-        centre = np.full(d, 0.5) if self.centre is None else belief.domain.to_unit(self.centre)[0]
+        centre = (
+            np.full(d, 0.5) if self.centre is None else belief.domain.scaled(np.asarray(self.centre, dtype=np.float64))
+        )
         if belief.points is not None:
             points, values = belief.points, draw_values(posterior, belief.points, rng)
-            good = values >= belief.target
-            scores = np.where(good, -_distance(points, centre), -np.inf) if good.any() else values
+            reach = values >= belief.target
+            scores = np.where(reach, -_distance(points, centre), -np.inf) if reach.any() else values
             return best_of(points, scores, belief, rng)
         path = draw_path(posterior, rng)
-        top = maximise(path, belief, rng)
-        candidates = np.vstack([*belief.candidates(rng), belief.domain.snap(centre[None]), top])
-        values = path(candidates)
-        good = values >= belief.target
-        if not good.any():
-            return top
-        nearest = candidates[good][np.argsort(_distance(candidates[good], centre))[:3]]
+        candidates = np.vstack([*belief.candidates(rng), belief.domain.snap(centre[None])])
+        good = candidates[path(candidates) >= belief.target]
+        if len(good) == 0:
+            top = maximise(path, belief, rng)
+            if path(top[None])[0] < belief.target:
+                return top
+            good = top[None]
+        nearest = good[np.argsort(_distance(good, centre))[:2]]
         nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
-        found = np.vstack([nearer[path(nearer) >= belief.target], candidates[good]])
+        found = np.vstack([nearer[path(nearer) >= belief.target], good])
         return best_of(found, -_distance(found, centre), belief, rng)
 
 
@@ -98,7 +101,7 @@ def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
             "fun": lambda u: path(u[None])[0] - target - margin,
             "jac": lambda u: path.with_gradient(u[None])[1][0],
         },
-        options={"maxiter": 30, "ftol": 1e-10},
+        options={"maxiter": 20, "ftol": 1e-8},
     ).x
     return _walk_back(path, start, np.clip(found, 0.0, 1.0), target)
 

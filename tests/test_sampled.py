@@ -1,0 +1,111 @@
+"""ts and sts against the laws they draw from."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.stats import chisquare
+
+from satisfice.belief import Belief
+from satisfice.domain import Box, Finite
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.paths import draw_path
+from satisfice.gp.posterior import Posterior
+from satisfice.rules import sampled
+from satisfice.rules.sampled import SatisficingThompson, ThompsonSampling, draw_values
+
+POINTS = np.linspace(0, 1, 12)[:, None]
+
+
+def known(lengthscale=0.2, seed=0):
+    X = POINTS[[2, 8]]
+    return Posterior.given(
+        Stationary("matern52", np.array([lengthscale])), 1e-2, X, default_rng(seed).standard_normal(2)
+    )
+
+
+def on(domain, members, target=0.8):
+    posterior = members[0][1]
+    return Belief(members, domain, target, 3, 0, posterior.y.max(), posterior.X, np.empty((0, domain.dimension)))
+
+
+@pytest.mark.parametrize("limit", [1000, 5])
+def test_ts_asks_each_point_with_the_probability_that_it_is_the_best(limit, monkeypatch):
+    """Of a mixture, so that members are drawn by their weight; jointly, and beyond the limit by paths."""
+    monkeypatch.setattr(sampled, "JOINTLY", limit)
+    members = ((0.3, known()), (0.7, known(0.5, seed=5)))
+    belief = on(Finite(POINTS), members)
+    runs = 1500
+    asked = [round(11 * ThompsonSampling().propose(belief, default_rng(seed))[0]) for seed in range(runs)]
+    expected = np.zeros(12)
+    for weight, posterior in members:
+        mean, covariance = posterior.joint(POINTS)
+        factor = np.linalg.cholesky(covariance + 1e-10 * np.eye(12))
+        best = (mean + (factor @ default_rng(9).standard_normal((12, 400_000))).T).argmax(axis=1)
+        expected += weight * np.bincount(best, minlength=12) / 400_000
+    frequent = expected * runs >= 5
+    observed = np.bincount(asked, minlength=12)
+    seen = np.append(observed[frequent], observed[~frequent].sum())
+    wanted = np.append(expected[frequent], expected[~frequent].sum()) * runs
+    assert chisquare(seen[wanted > 0], wanted[wanted > 0]).pvalue > 1e-3
+
+
+def test_draws_on_a_finite_set_have_the_posteriors_moments():
+    posterior = known()
+    draws = np.array([draw_values(posterior, POINTS, default_rng(seed)) for seed in range(4000)])
+    mean, covariance = posterior.joint(POINTS)
+    assert np.abs((draws.mean(axis=0) - mean) / np.sqrt(np.diagonal(covariance) / 4000)).max() < 4.5
+    assert np.abs(np.cov(draws.T) - covariance).max() < 0.1
+
+
+def test_ts_finds_the_maximum_of_its_path_on_a_box():
+    box = Box([(0.0, 1.0)] * 2)
+    X = default_rng(0).random((10, 2))
+    posterior = Posterior.given(Stationary("se", np.array([0.25])), 1e-4, X, np.sin(7 * X[:, 0]))
+    for seed in range(8):
+        asked = ThompsonSampling().propose(on(box, ((1.0, posterior),)), default_rng(seed))
+        rng = default_rng(seed)
+        rng.choice(1, p=[1.0])  # the rule draws the member first
+        path = draw_path(posterior, rng)
+        fine = box.grid(101).U
+        assert path(asked[None])[0] >= path(fine).max() - 1e-3
+
+
+@pytest.mark.parametrize("centre", [None, (2.0, -3.0), (0.3, 0.9)])
+def test_sts_returns_the_nearest_point_that_the_path_calls_good(centre):
+    box = Box([(-2.0, 3.0), (-4.0, 2.0)])
+    X = default_rng(1).random((12, 2))
+    posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-4, X, np.cos(9 * X[:, 0]) - X[:, 1])
+    middle = np.array([0.5, 0.5]) if centre is None else box.to_unit(centre)[0]
+    fine = box.grid(81).U
+    hits = empty = 0
+    for seed in range(8):
+        for target in (0.9, 30.0):
+            asked = SatisficingThompson(centre).propose(on(box, ((1.0, posterior),), target), default_rng(seed))
+            rng = default_rng(seed)
+            rng.choice(1, p=[1.0])
+            path = draw_path(posterior, rng)
+            values = path(fine)
+            if target == 30.0:
+                assert path(asked[None])[0] >= values.max() - 1e-3  # nothing is good: the path's maximiser
+                empty += 1
+                continue
+            assert path(asked[None])[0] >= target
+            nearest = np.linalg.norm(fine[values >= target] - middle, axis=1).min()
+            hits += np.linalg.norm(asked - middle) <= nearest + 0.02  # half a cell of the grid and a little
+    assert empty == 8
+    assert hits >= 7  # a local search may miss an island of the good set that no candidate hit
+
+
+def test_sts_on_a_finite_set_takes_the_nearest_good_point_or_the_best_one():
+    posterior = known()
+    for seed in range(30):
+        for target in (0.5, 50.0):
+            asked = SatisficingThompson((0.1,)).propose(
+                on(Finite(POINTS), ((1.0, posterior),), target), default_rng(seed)
+            )
+            rng = default_rng(seed)
+            rng.choice(1, p=[1.0])
+            values = draw_values(posterior, POINTS, rng)
+            good = np.flatnonzero(values >= target)
+            best = good[np.argmin(np.abs(POINTS[good, 0] - 0.1))] if len(good) else np.argmax(values)
+            assert asked[0] == POINTS[best, 0]
