@@ -1,0 +1,137 @@
+"""Elimination: who survives, and what follows when nobody does."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from satisfice import Box, NoSurvivors, Search
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
+from satisfice.rules.elimination import Elimination, GoodElimination
+from satisfice.rules.explore import ExploreThenCommit
+from satisfice.theory.confidence import ConstantWidth, RkhsWidth
+from satisfice.theory.functions import draw_known_norm
+from satisfice.theory.information import greedy_information_gain
+from satisfice.widths import sqrt_log_cubed
+
+GRID = Box([(0.0, 1.0)]).grid(30)
+KERNEL = Stationary("se", np.array([0.2]))
+LAM, SIGMA, B, FAILURE, ROUNDS = 0.25, 0.1, 1.0, 0.1, 40
+
+
+def searching(rule, target=0.0, seed=0):
+    return Search(GRID, target, rule, model=FixedModel(KERNEL, LAM), noise=SIGMA, seed=seed)
+
+
+def test_survivors_never_grow_are_never_empty_and_hold_the_best_whenever_the_bounds_hold():
+    width = RkhsWidth(B, SIGMA, FAILURE, greedy_information_gain(KERNEL, LAM, GRID.U, ROUNDS))
+    held = 0
+    for seed in range(200):
+        rng = default_rng(seed)
+        function = draw_known_norm(KERNEL, B, 1, rng)
+        values = function(GRID.U)
+        search = searching(Elimination(width), seed=seed)
+        survivors, valid = np.ones(30, dtype=bool), True
+        for t in range(1, ROUNDS + 1):
+            index = round(29 * search.ask()[0])
+            assert survivors[index]
+            search.tell(GRID.X[index], values[index] + SIGMA * rng.standard_normal())
+            mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+            valid &= bool((np.abs(values - mean) <= width(t + 1) * std).all())
+            before, survivors = survivors, search._memory
+            assert survivors.any()
+            assert not (survivors & ~before).any()
+            assert not valid or survivors[np.argmax(values)]
+        held += valid
+    assert held >= (1 - FAILURE) * 200
+
+
+def test_elimination_asks_the_most_uncertain_survivor_and_keeps_whom_the_formula_keeps():
+    rng, width = default_rng(0), ConstantWidth(1.5)
+    for over_all in (False, True):
+        search = searching(Elimination(width, over_all=over_all))
+        survivors = np.ones(30, dtype=bool)
+        X, y = [], []
+        for _ in range(15):
+            x = search.ask()
+            K = np.exp(-0.5 * ((GRID.U - np.array(X)[:, 0]) / 0.2) ** 2) if X else np.zeros((30, 0))
+            inverse = np.linalg.inv(np.exp(-0.5 * ((np.array(X) - np.array(X).T) / 0.2) ** 2) + LAM * np.eye(len(X)))
+            std = np.sqrt(1 - np.einsum("mi,ij,mj->m", K, inverse, K)) if X else np.ones(30)
+            index = round(29 * x[0])
+            assert survivors[index]
+            assert std[index] == pytest.approx(std[survivors].max(), rel=1e-9)
+            X.append(x)
+            y.append(np.sin(5 * x[0]) + SIGMA * rng.standard_normal())
+            search.tell(x, y[-1])
+            K = np.exp(-0.5 * ((GRID.U - np.array(X)[:, 0]) / 0.2) ** 2)
+            inverse = np.linalg.inv(np.exp(-0.5 * ((np.array(X) - np.array(X).T) / 0.2) ** 2) + LAM * np.eye(len(X)))
+            mean, std = K @ inverse @ y, np.sqrt(1 - np.einsum("mi,ij,mj->m", K, inverse, K))
+            bar = (mean - 1.5 * std)[slice(None) if over_all else survivors].max()
+            survivors = survivors & (mean + 1.5 * std >= bar)
+            assert (search._memory == survivors).all()
+
+
+def test_good_elimination_ends_with_none_when_no_action_is_good():
+    rng = default_rng(1)
+    search = searching(GoodElimination(sqrt_log_cubed), target=5.0)
+    for _ in range(400):
+        x = search.ask()
+        search.tell(x, np.sin(5 * x[0]) + SIGMA * rng.standard_normal())
+        if search.answer().verdict == "none":
+            break
+    assert search.answer().verdict == "none"
+    with pytest.raises(NoSurvivors, match="no action is good"):
+        search.ask()
+
+
+def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
+    width = RkhsWidth(B, SIGMA, FAILURE, greedy_information_gain(KERNEL, LAM, GRID.U, ROUNDS))
+    broken = 0
+    for seed in range(40):
+        rng = default_rng(seed)
+        values = draw_known_norm(KERNEL, B, 1, rng)(GRID.U)
+        target = np.quantile(values, 0.8)
+        search = searching(GoodElimination(width), target, seed)
+        for _ in range(ROUNDS):
+            index = round(29 * search.ask()[0])
+            search.tell(GRID.X[index], values[index] + SIGMA * rng.standard_normal())
+        broken += not search._memory[values >= target].all()
+        assert search.answer().verdict == "open"
+    assert broken <= FAILURE * 40
+
+
+def test_intersected_bounds_are_the_lowest_so_far_and_doubled_ones_start_twice_as_wide():
+    rng = default_rng(2)
+    for rule, factor in ((IntersectedConfidence(sqrt_log_cubed), 1), (DoubledConfidence(sqrt_log_cubed, rounds=6), 2)):
+        search = searching(rule)
+        lowest = np.full(30, factor * sqrt_log_cubed(1))
+        for t in range(1, 15):
+            x = search.ask()
+            assert lowest[round(29 * x[0])] == pytest.approx(lowest.max())
+            search.tell(x, np.sin(5 * x[0]) + SIGMA * rng.standard_normal())
+            mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+            wide = factor if t + 1 <= 6 else 1
+            lowest = np.minimum(lowest, mean + wide * sqrt_log_cubed(t + 1) * std)
+            assert search._memory == pytest.approx(lowest, rel=1e-12)
+
+
+def test_plain_and_intersected_bounds_ask_alike_as_long_as_the_bounds_only_fall():
+    plain, intersected = (searching(rule(ConstantWidth(2.0))) for rule in (UpperConfidence, IntersectedConfidence))
+    for search in (plain, intersected):
+        search.tell([0.0], -1.0)
+    assert (plain.ask() == intersected.ask()).all()
+
+
+def test_explore_then_commit_explores_by_uncertainty_and_then_stays():
+    rng = default_rng(3)
+    search = searching(ExploreThenCommit(rounds=12))
+    asked = []
+    for _ in range(24):
+        mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+        asked.append(search.ask()[0])
+        score = std if len(asked) <= 12 else mean
+        assert score[round(29 * asked[-1])] == pytest.approx(score.max())
+        search.tell([asked[-1]], np.sin(5 * asked[-1]) + SIGMA * rng.standard_normal())
+    assert len(set(asked[:12])) >= 8
+    assert np.abs(np.array(asked[12:]) - np.pi / 10).max() < 0.15  # sin(5 x) is largest at pi / 10
