@@ -13,7 +13,7 @@ from satisfice.rules.explore import ExploreThenCommit
 from satisfice.theory.confidence import ConstantWidth, RkhsWidth
 from satisfice.theory.functions import draw_known_norm
 from satisfice.theory.information import greedy_information_gain
-from satisfice.widths import sqrt_log_cubed
+from satisfice.widths import DoubledWidth, sqrt_log_cubed
 
 GRID = Box([(0.0, 1.0)]).grid(30)
 KERNEL = Stationary("se", np.array([0.2]))
@@ -103,7 +103,10 @@ def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
 
 def test_intersected_bounds_are_the_lowest_so_far_and_doubled_ones_start_twice_as_wide():
     rng = default_rng(2)
-    for rule, factor in ((IntersectedConfidence(sqrt_log_cubed), 1), (DoubledConfidence(sqrt_log_cubed, rounds=6), 2)):
+    for rule, factor in (
+        (IntersectedConfidence(sqrt_log_cubed), 1),
+        (DoubledConfidence(DoubledWidth(sqrt_log_cubed, 6)), 2),
+    ):
         search = searching(rule)
         lowest = np.full(30, factor * sqrt_log_cubed(1))
         for t in range(1, 15):

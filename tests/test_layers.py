@@ -11,7 +11,7 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"types", "threads", "widths"},
+    {"types", "threads", "widths", "answer", "border"},
     {"domain", "acquisition", "regret", "gp"},
     {"belief", "theory", "problems"},
     {"maximise"},

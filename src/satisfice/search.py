@@ -1,10 +1,8 @@
 """`Search`: ask where to look, tell what was seen, and get an answer. The only mutable object of the library."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Real
-from typing import Literal, TypeVar
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,9 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.acquisition import probability_good
+from satisfice.answer import Answer, Verdict
 from satisfice.belief import Belief
+from satisfice.border import named, number, stated_noise
 from satisfice.domain import Box, Domain, Finite
 from satisfice.gp.models import MODELS, Fit, FixedModel, Model, Observations
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
@@ -22,27 +22,6 @@ from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE = "pg"
 BEST = 5  # so many of the best points are looked around
-
-Verdict = Literal["good", "none", "open"]
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a search knows now. `value`, `interval` and `probability` speak of f at `point`, not of a lucky draw.
-
-    `verdict` is `good` (the value reaches the target), `none` (no point reaches it) or `open`; `interval` holds f with the
-    search's confidence, and `probability` is the model's probability that the point is good.
-    """
-
-    verdict: Verdict
-    point: Array | None  # in the user's units
-    value: float | None
-    interval: tuple[float, float] | None
-    probability: float | None
-    evaluations: int
-    failures: int
-    notes: tuple[str, ...] = ()
 
 
 class Search:
@@ -74,19 +53,19 @@ class Search:
             raise BadInput(f"domain: {domain!r} came; a Box or a Finite was wanted")
         if direction not in ("maximize", "minimize"):
             raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
-        if not 0 < _number(confidence, "confidence") < 1:
+        if not 0 < number(confidence, "confidence") < 1:
             raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise BadInput(f"seed: {seed!r} came; a whole number, 0 or more, was wanted")
         self.domain = domain
-        self.target = _number(target, "target")
+        self.target = number(target, "target")
         self.direction = direction
         self.confidence = float(confidence)
         self.seed = int(seed)
         self._sign = 1.0 if direction == "maximize" else -1.0
-        self._rule = _named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
-        self._model = _named(model, MODELS, "model")
-        self._stated_noise = _stated_noise(noise)
+        self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
+        self._model = named(model, MODELS, "model")
+        self._stated_noise = stated_noise(noise)
         requirements_of(self._rule).check(
             f"rule {rule!r}",
             finite=isinstance(domain, Finite),
@@ -128,7 +107,7 @@ class Search:
     def tell(self, x: npt.ArrayLike, value: float) -> None:
         """Record the value seen at x, whether x was asked for or not."""
         u = self._point(x)
-        y = self._sign * _number(value, "value", "; report a failed evaluation by fail(x)")
+        y = self._sign * number(value, "value", "; report a failed evaluation by fail(x)")
         told = np.asarray(x, dtype=np.float64) + 0.0
         key = told.tobytes()
         if key in self._first:
@@ -282,36 +261,3 @@ class Search:
             if " is at its " not in note and kind not in self._warned:
                 self._warned.add(kind)
                 warnings.warn(note, SatisficeWarning, stacklevel=4)
-
-
-def _number(value: object, what: str, hint: str = "") -> float:
-    """A finite float, or one clear error."""
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise BadInput(f"{what}: {value!r} of type {type(value).__name__} came; a finite number was wanted{hint}")
-    try:
-        number = float(value)
-    except (OverflowError, ValueError, TypeError):
-        number = np.nan
-    if not np.isfinite(number):
-        raise BadInput(f"{what}: {value!r} came; a finite number was wanted{hint}")
-    return number
-
-
-def _stated_noise(noise: object) -> float | Literal["learn"] | None:
-    if noise is None or noise == "learn":
-        return noise
-    stated = _number(noise, "noise", ", or 'learn', or None")
-    if stated < 0:
-        raise BadInput(f"noise: {noise!r} came; a standard deviation, 0 or more, was wanted")
-    return stated
-
-
-def _named(given: str | T, table: Mapping[str, Callable[[], T]], what: str) -> T:
-    """An entry of a table by its name, or the thing itself."""
-    if not isinstance(given, str):
-        return given
-    if given not in table:
-        raise BadInput(f"{what}: {given!r} came; one of {', '.join(sorted(table))} was wanted")
-    return table[given]()

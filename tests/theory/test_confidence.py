@@ -9,14 +9,13 @@ from satisfice.theory.confidence import (
     BayesianWidth,
     ConfidenceBounds,
     ConstantWidth,
-    DoubledWidth,
     RkhsWidth,
     confidence_bounds,
 )
 from satisfice.theory.functions import draw_known_norm
 from satisfice.theory.information import greedy_information_gain
 from satisfice.types import BadInput
-from satisfice.widths import sqrt_log, sqrt_log_cubed
+from satisfice.widths import DoubledWidth, sqrt_log, sqrt_log_cubed
 
 GRID = np.linspace(0, 1, 40)[:, None]
 SE = Stationary("se", np.array([0.2]))

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from numpy.random import default_rng
 
 from satisfice.domain import Domain, Finite
-from satisfice.gp.evidence import Prior, learn
+from satisfice.gp.evidence import learn
+from satisfice.gp.families import NOISE_FREE, Family, auto_families, paper_families
 from satisfice.gp.grid import GridPosterior
-from satisfice.gp.kernels import Additive, Kernel, Stationary
+from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units, units_of
 from satisfice.types import Array, BadInput
 
-NOISE_FREE = 1e-6  # lambda of a noise-free objective, in standardised units
 OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
 LEARN_FROM = 500  # at most so many observations enter the learning of hyperparameters
 CAPACITY = 2000  # a posterior is built from at most so many observations: those that matter most
@@ -117,14 +117,6 @@ class FixedModel:
         if isinstance(seen.domain, Finite):
             return GridPosterior.on(seen.domain.U, self.kernel, self.lam, nothing.U, nothing.y)
         return Posterior.given(self.kernel, self.lam, nothing.U, nothing.y)
-
-
-@dataclass(frozen=True)
-class Family:
-    """A kernel whose hyperparameters are learned, and the prior on their logs (length-scales, scale, lambda)."""
-
-    kernel: Kernel
-    prior: Prior
 
 
 def has_grown(n: int) -> bool:
@@ -269,45 +261,14 @@ def _about_values(units: Units, n: int, kept: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _prior(*rows: tuple[float, float, float, float]) -> Prior:
-    """Rows of (low, high, centre, spread of the log) for length-scales, scale; that of lambda is added."""
-    table = np.array([*rows, (NOISE_FREE, 1.0, 1e-3, 2.5)])
-    return Prior(np.log(table[:, 0]), np.log(table[:, 1]), np.log(table[:, 2]), table[:, 3])
-
-
-def _paper_families(dimension: int) -> tuple[Family, ...]:
-    """SE with one length-scale in [1e-3, 1] and scale in [5e-2, 1.5], no prior within the bounds (paper, section 5.2)."""
-    return (Family(Stationary("se", np.array([0.2])), _prior((1e-3, 1.0, 0.2, np.inf), (5e-2, 1.5, 1.0, np.inf))),)
-
-
-def _auto_families(dimension: int) -> tuple[Family, ...]:
-    """SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2.
-
-    Distances in the unit cube grow with sqrt(d), and so do the length-scales that the prior expects.
-    """
-    expected = 0.5 * np.sqrt(dimension)
-    length, scale = (1e-2, 50.0, expected, 1.0), (5e-2, 20.0, 1.0, 1.0)
-    families = [
-        Family(Stationary("se", np.array([expected])), _prior(length, scale)),
-        Family(Stationary("matern52", np.array([expected])), _prior(length, scale)),
-    ]
-    if dimension > 1:
-        each = np.full(dimension, expected)
-        families += [
-            Family(Stationary("matern52", each), _prior(*[length] * dimension, scale)),
-            Family(Additive("matern52", np.array([0.5])), _prior((1e-2, 50.0, 0.5, 1.0), scale)),
-        ]
-    return tuple(families)
-
-
 def paper_model() -> LearnedModel:
     """The model of the paper's experiments (section 5.2)."""
-    return LearnedModel(_paper_families, every_third)
+    return LearnedModel(paper_families, every_third)
 
 
 def auto_model() -> LearnedModel:
     """The default: a mixture of kernels weighted by evidence."""
-    return LearnedModel(_auto_families, has_grown)
+    return LearnedModel(auto_families, has_grown)
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

@@ -1,6 +1,5 @@
 """GP-UCB with plain, intersected and doubled-then-halved confidence bounds."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +10,9 @@ from satisfice.belief import Belief
 from satisfice.maximise import best_of, maximise
 from satisfice.rules.requirements import Requirements, finite_points, single
 from satisfice.types import Array
-from satisfice.widths import sqrt_log
+from satisfice.widths import DoubledWidth, Width, sqrt_log
+
+_DOUBLED = DoubledWidth(sqrt_log, rounds=50)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class BoundScore:
 class UpperConfidence:
     """GP-UCB: ask where mean + width(t) * std is largest; on a mixture, its overall mean and std (paper, section 2.3)."""
 
-    width: Callable[[int], float] = sqrt_log
+    width: Width = sqrt_log
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of the upper confidence bound."""
@@ -48,19 +49,16 @@ class UpperConfidence:
 class IntersectedConfidence:
     """GP-UCB by the lowest upper bound that a point ever had (appendix A, eq. ucb_int)."""
 
-    width: Callable[[int], float] = sqrt_log
+    width: Width = sqrt_log
 
     requirements: ClassVar = Requirements(finite=True, single=True, fixed=True)
-
-    def _width(self, step: int) -> float:
-        return self.width(step)
 
     def remember(self, belief: Belief) -> Array:
         """The lowest upper bound of each point so far, that of the prior and that for the coming round included."""
         posterior = single(belief)
         mean, std = posterior.marginal(finite_points(belief))
-        bound = mean + self._width(belief.step) * std
-        earlier = belief.memory if isinstance(belief.memory, np.ndarray) else self._width(1) * posterior.kernel.scale
+        bound = mean + self.width(belief.step) * std
+        earlier = belief.memory if isinstance(belief.memory, np.ndarray) else self.width(1) * posterior.kernel.scale
         return np.minimum(earlier, bound)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
@@ -70,9 +68,6 @@ class IntersectedConfidence:
 
 @dataclass(frozen=True)
 class DoubledConfidence(IntersectedConfidence):
-    """GP-UCB with intersected bounds that are twice as wide for the first `rounds` rounds (appendix A; N_max of Theorem 1)."""
+    """The same with a width that is twice as large in the first rounds, up to N_max of Theorem 1 (appendix A)."""
 
-    rounds: int = 50
-
-    def _width(self, step: int) -> float:
-        return self.width(step) * (2 if step <= self.rounds else 1)
+    width: Width = _DOUBLED

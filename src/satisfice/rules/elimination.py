@@ -1,6 +1,5 @@
 """Rules that rule points out by confidence bounds on a finite set: elimination, good-elimination."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from satisfice.belief import Belief
 from satisfice.maximise import best_of
 from satisfice.rules.requirements import Requirements, finite_points, single
 from satisfice.types import Array, NoSurvivors
-from satisfice.widths import sqrt_log
+from satisfice.widths import Width, sqrt_log
 
 Survivors = npt.NDArray[np.bool_]
 
@@ -25,7 +24,7 @@ class Elimination:
     points, as the paper writes it (eq. Mt), not among the survivors; then the set may become empty.
     """
 
-    width: Callable[[int], float] = sqrt_log
+    width: Width = sqrt_log
     over_all: bool = False
 
     requirements: ClassVar = Requirements(finite=True, single=True)
@@ -50,7 +49,7 @@ class GoodElimination:
     When no point is left, no action is good, as far as the bounds hold: the verdict is `none`.
     """
 
-    width: Callable[[int], float] = sqrt_log
+    width: Width = sqrt_log
 
     requirements: ClassVar = Requirements(finite=True, single=True)
 

@@ -11,9 +11,9 @@ from math import inf, log
 
 import numpy as np
 
-from satisfice.theory.confidence import Width
 from satisfice.theory.information import InformationGain
 from satisfice.types import Array, BadInput
+from satisfice.widths import Width
 
 
 def c_1(lam: float) -> float:

@@ -4,7 +4,6 @@ A width is a callable of t = 1, 2, ..., the number of the evaluation that is abo
 points included: it goes with the mean and the standard deviation after t - 1 values.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log, pi, sqrt
 
@@ -13,8 +12,6 @@ import numpy as np
 from satisfice.theory.information import InformationGain
 from satisfice.types import Array, BadInput
 from satisfice.widths import checked_round
-
-Width = Callable[[int], float]
 
 
 def _failure(failure: float) -> None:
@@ -88,22 +85,6 @@ class RkhsWidth:
             )
         spread = sqrt(2 * (float(self.gain.upper[t - 1]) + log(1 / self.failure)))
         return self.B + self.sigma / sqrt(self.gain.lam) * spread
-
-
-@dataclass(frozen=True)
-class DoubledWidth:
-    """Twice the width up to round `rounds`, then the width itself (paper, appendix A, with rounds = N_max).
-
-    Its bounds are to be intersected over time: then a bad action whose upper bound stayed just above f* drops
-    below it.
-    """
-
-    width: Width
-    rounds: int
-
-    def __call__(self, t: int) -> float:
-        """2 beta_t^{1/2} for t <= rounds, beta_t^{1/2} afterwards."""
-        return (2.0 if t <= self.rounds else 1.0) * self.width(t)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,45 @@
+"""Inputs are checked once, here: an error says what came, what was wanted and what to do."""
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from satisfice.types import BadInput
+
+T = TypeVar("T")
+
+
+def number(value: object, what: str, hint: str = "") -> float:
+    """A finite float, or one clear error."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise BadInput(f"{what}: {value!r} of type {type(value).__name__} came; a finite number was wanted{hint}")
+    try:
+        converted = float(value)
+    except (OverflowError, ValueError, TypeError):
+        converted = np.nan
+    if not np.isfinite(converted):
+        raise BadInput(f"{what}: {value!r} came; a finite number was wanted{hint}")
+    return converted
+
+
+def stated_noise(noise: object) -> float | Literal["learn"] | None:
+    """A standard deviation, "learn" or None."""
+    if noise is None or noise == "learn":
+        return noise
+    stated = number(noise, "noise", ", or 'learn', or None")
+    if stated < 0:
+        raise BadInput(f"noise: {noise!r} came; a standard deviation, 0 or more, was wanted")
+    return stated
+
+
+def named(given: str | T, table: Mapping[str, Callable[[], T]], what: str) -> T:
+    """An entry of a table by its name, or the thing itself."""
+    if not isinstance(given, str):
+        return given
+    if given not in table:
+        raise BadInput(f"{what}: {given!r} came; one of {', '.join(sorted(table))} was wanted")
+    return table[given]()
