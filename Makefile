@@ -9,7 +9,7 @@ PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,push,tuning]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,experiments,cluster,push,tuning]'
 	touch $@
 
 demo: .venv/ready  ## find a good action of a 6-dimensional function, with a picture of the run
@@ -39,7 +39,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,plots,push,tuning]'
+	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,push,tuning]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 

@@ -125,6 +125,13 @@ class Search:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
         self._failed = np.vstack([self._failed, self._point(x)])
 
+    def recommended(self) -> int:
+        """The number (from 0) of the told value whose point the model thinks best: of highest posterior mean under noise."""
+        if self.deterministic:
+            return int(np.argmax(self._y))
+        with one_blas_thread():
+            return self._estimate()[0]
+
     def answer(self) -> Answer:
         """The best point so far, by the model's estimate under noise, and how sure one can be of it."""
         evaluations, failures = len(self._y), len(self._failed)

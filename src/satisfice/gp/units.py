@@ -8,6 +8,7 @@ import numpy.typing as npt
 from satisfice.types import Array
 
 QUANTUM = 2.0**-33  # standardised values are rounded to this, so that the user's units cannot change a proposal
+LARGEST = float(np.finfo(np.float64).max)
 FARTHEST = 1e6  # a standardised value or target farther out than this says no more than this
 
 
@@ -23,20 +24,25 @@ class Units:
 
     def standardise(self, y: npt.ArrayLike) -> Array:
         """(y - centre) / spread, rounded to `QUANTUM`."""
-        z = (np.asarray(y, dtype=np.float64) / self.size - self.centre) / self.spread
+        with np.errstate(over="ignore"):  # what overflows is clipped
+            z = (np.asarray(y, dtype=np.float64) / self.size - self.centre) / self.spread
         return np.asarray(np.round(np.clip(z, -FARTHEST, FARTHEST) / QUANTUM) * QUANTUM)
 
     def restore(self, z: npt.ArrayLike) -> Array:
-        """The values that standardised ones stand for."""
-        return np.asarray((np.asarray(z) * self.spread + self.centre) * self.size)
+        """The values that standardised ones stand for; beyond the largest float, that float."""
+        with np.errstate(over="ignore"):
+            values = (np.asarray(z) * self.spread + self.centre) * self.size
+        return np.asarray(np.clip(values, -LARGEST, LARGEST))
 
     def restore_std(self, std: npt.ArrayLike) -> Array:
-        """Standard deviations in the user's units."""
-        return np.asarray(np.asarray(std) * self.spread * self.size)
+        """Standard deviations in the user's units; beyond the largest float, that float."""
+        with np.errstate(over="ignore"):
+            stds = np.asarray(std) * self.spread * self.size
+        return np.asarray(np.minimum(stds, LARGEST))
 
     def standardise_std(self, std: float) -> float:
         """A standard deviation in standardised units."""
-        return std / self.size / self.spread
+        return min(std / self.size, LARGEST) / self.spread
 
 
 def units_of(y: Array, target: float) -> Units:

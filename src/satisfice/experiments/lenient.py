@@ -1,0 +1,74 @@
+"""Lenient regret on a draw from the prior: `ucb` and `elimination` with a fixed and known kernel (paper, section 5.1)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import default_rng
+
+from satisfice import regret
+from satisfice.domain import Finite
+from satisfice.experiments.records import Record
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.problems import PROBLEMS
+from satisfice.rules import Rule
+from satisfice.rules.confidence import UpperConfidence
+from satisfice.rules.elimination import Elimination
+from satisfice.search import Search
+from satisfice.widths import sqrt_log_cubed
+
+ROUNDS, DELTA, LENGTHSCALE = 700, 0.6, 0.1
+RULES: dict[str, Rule] = {"ucb": UpperConfidence(sqrt_log_cubed), "elimination": Elimination(sqrt_log_cubed)}
+
+
+def run_lenient(rule: str, seed: int, rounds: int = ROUNDS) -> Record:
+    """The true values of the points that a rule asks on gp2d; the noise is the run's own."""
+    problem = PROBLEMS["gp2d"]
+    domain = problem.domain
+    if not isinstance(domain, Finite):
+        raise TypeError("gp2d is a finite problem")
+    values, noise = problem.values(domain.X), default_rng([seed, 1])
+    known = FixedModel(Stationary("se", np.array([LENGTHSCALE])), problem.noise**2)
+    search = Search(domain, problem.target, RULES[rule], model=known, noise=problem.noise, seed=seed)
+    path = []
+    for _ in range(rounds):
+        x = search.ask()
+        path.append(float(values[domain.nearest(domain.to_unit(x))[0]]))
+        search.tell(x, path[-1] + problem.noise * noise.standard_normal())
+    return {
+        "key": f"lenient/{rule}/{rounds}/{seed}",
+        "rule": rule,
+        "seed": seed,
+        "rounds": rounds,
+        "values": [float(f"{value:.6g}") for value in path],
+    }
+
+
+def curves_of(records: list[Record]) -> dict[str, regret.Curves]:
+    """The cumulative regrets of each rule, each (runs, rounds)."""
+    maximum = PROBLEMS["gp2d"].maximum
+    by_rule = {rule: [record["values"] for record in records if record["rule"] == rule] for rule in RULES}
+    return {rule: regret.curves(np.array(runs), maximum, DELTA) for rule, runs in by_rule.items() if runs}
+
+
+def lenient_figure(records: list[Record], path: Path) -> dict[str, Any]:
+    """Figure 2: standard and lenient regrets of both rules, mean over the runs."""
+    from satisfice.experiments.figures import pyplot, save
+
+    plt = pyplot()
+    colours = {"standard": "#999999", "indicator": "#d55e00", "gap": "#0072b2", "hinge": "#009e73"}
+    figure, axes = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    summary: dict[str, Any] = {"runs": len(records), "regret": {}}
+    for rule, curves in curves_of(records).items():
+        style = "-" if rule == "ucb" else "--"
+        summary["regret"][rule] = {}
+        for name, colour in colours.items():
+            mean = getattr(curves, name).mean(axis=0)
+            axes.plot(np.arange(1, len(mean) + 1), mean, style, color=colour, label=f"{rule}, {name}", linewidth=1.4)
+            summary["regret"][rule][name] = [round(float(mean[t - 1]), 3) for t in range(100, len(mean) + 1, 100)]
+    axes.set(xlabel="t", ylabel="cumulative regret", title=f"gp2d, Delta = {DELTA:g}; runs a rule: {len(records) // 2}")
+    axes.grid(alpha=0.25)
+    axes.legend(frameon=False, fontsize=8, ncols=2)
+    save(figure, path)
+    return summary

@@ -1,0 +1,52 @@
+"""Records: append-only files of JSON lines, one line a run. Experiments write them, figures and claims read them."""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+
+class Records:
+    """The records of one file. A last line that a killed process left unfinished is cut off when the file is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            written = path.read_bytes()
+            whole = written[: written.rfind(b"\n") + 1]
+            if len(whole) < len(written):
+                with path.open("r+b") as file:
+                    file.truncate(len(whole))
+
+    def __iter__(self) -> Iterator[Record]:
+        if self.path.exists():
+            with self.path.open(encoding="utf-8") as lines:
+                yield from (json.loads(line) for line in lines)
+
+    def keys(self) -> set[str]:
+        """The keys of the runs that are done."""
+        return {record["key"] for record in self}
+
+    def append(self, record: Record) -> None:
+        """Add one record, safely on disk when this returns."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, sort_keys=True, allow_nan=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def pack(source: Path, target: Path) -> None:
+    """The records in the order of their keys, compressed; the same records give the same bytes."""
+    lines = sorted(source.read_text(encoding="utf-8").splitlines(), key=lambda line: json.loads(line)["key"])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(gzip.compress("\n".join([*lines, ""]).encode(), mtime=0))
+
+
+def unpack(source: Path) -> list[Record]:
+    """The records of a compressed file."""
+    return [json.loads(line) for line in gzip.decompress(source.read_bytes()).decode().splitlines()]

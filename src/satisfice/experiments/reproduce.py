@@ -1,0 +1,58 @@
+"""One call for each figure of the paper: run what is missing of its records, then draw it."""
+
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from satisfice.experiments import lenient, theory
+from satisfice.experiments.curves import record_file
+from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
+from satisfice.experiments.paper import default_rules, demanding, panels
+from satisfice.experiments.run import Task, run_tasks, tasks_of
+from satisfice.experiments.spec import Variant, cells
+
+IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", "sts", "none-good", "threshold", "xgboost")
+
+
+def reproduce(
+    name: str,
+    *,
+    variant: Variant,
+    out: Path,
+    trials: int,
+    experiments: int,
+    rules: tuple[str, ...] | None,
+    only: str | None,
+    jobs: int,
+    cluster: str | None,
+) -> tuple[dict[str, Any], Path | None]:
+    """The numbers of a figure, and its picture where there is one."""
+    picture = out / "figures" / f"{name}-{variant}.png"
+    run = partial(run_tasks, jobs=jobs, cluster=cluster)
+    if name == "phi":
+        picture = out / "figures" / "phi.png"
+        return phi_figure(picture), picture
+    if name == "lenient":
+        runs = [Task(f"lenient/{rule}/{lenient.ROUNDS}/{seed}", lenient.run_lenient, (rule, seed))
+                for rule in lenient.RULES for seed in range(experiments)]  # fmt: skip
+        records = run(runs, record_file(out, "paper", "gp2d"), title=name)
+        return lenient.lenient_figure(list(records), picture), picture
+    if name == "theory":
+        runs = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
+                for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
+        return theory.theory_table(list(run(runs, record_file(out, "paper", "theory"), title=name))), None
+    chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
+    work = cells(
+        chosen,
+        demanding((name,)),
+        variant=variant,
+        rules=rules or default_rules(variant),
+        trials=trials,
+        experiments=experiments,
+    )
+    for problem, group in groupby(sorted(work, key=lambda cell: cell.problem), key=lambda cell: cell.problem):
+        path = record_file(out, variant, problem)
+        run(tasks_of(list(group)), path, title=f"{name}: {problem}")
+    draw = regret_figure if name == "none-good" else success_figure
+    return draw(chosen, out, variant, picture), picture

@@ -1,0 +1,134 @@
+"""Running tasks: on all cores with joblib, or on a Dask cluster; resumable, with a progress bar."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.random import default_rng
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from satisfice.domain import Box
+from satisfice.experiments.records import Record, Records
+from satisfice.experiments.spec import Cell
+from satisfice.problems import PROBLEMS
+from satisfice.search import Search
+from satisfice.threads import one_blas_thread
+from satisfice.types import Array
+
+STARTING_POINTS = 3
+SEED = 2021
+
+
+def run_cell(cell: Cell) -> Record:
+    """The record of one run: when the best true value rose and to what; under noise, the true value of the recommended point.
+
+    Both are lists of (evaluation, value) at each change. A record depends on the cell alone.
+    """
+    problem = PROBLEMS[cell.problem]
+    search = _search(cell)
+    noise = default_rng([SEED, cell.trial, cell.experiment, 1])
+    truths: list[float] = []
+    rises: list[tuple[int, float]] = []
+    recommended: list[tuple[int, float]] = []
+    starts = iter(starting_points(cell))
+    while len(truths) < cell.budget:
+        x = next(starts, None)
+        x = search.ask() if x is None else x
+        truths.append(problem.value(x))
+        search.tell(x, truths[-1] + cell.noise * noise.standard_normal())
+        if not rises or truths[-1] > rises[-1][1]:
+            rises.append((len(truths), truths[-1]))
+        if cell.noise:
+            truth = truths[search.recommended()]
+            if not recommended or truth != recommended[-1][1]:
+                recommended.append((len(truths), truth))
+        if cell.stop is not None and rises[-1][1] >= cell.stop:
+            break
+    return {
+        "key": cell.key,
+        **cell.as_dict(),
+        "evaluations": len(truths),
+        "rises": _rounded(rises),
+        "recommended": _rounded(recommended),
+    }
+
+
+def _rounded(changes: list[tuple[int, float]]) -> list[list[float]]:
+    """To eight digits: more than any target needs, and a small file."""
+    return [[t, float(f"{value:.8g}")] for t, value in changes]
+
+
+def _search(cell: Cell) -> Any:
+    """The search that a cell asks for; a rule that does not read the target is given 0."""
+    domain, target = PROBLEMS[cell.problem].domain, cell.target if cell.target is not None else 0.0
+    seed = 1000 * cell.trial + cell.experiment
+    if cell.variant == "published" and isinstance(domain, Box):
+        from satisfice.experiments.published import PublishedSearch
+
+        return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
+    model = "paper" if cell.variant == "paper" else "auto"
+    return Search(domain, target, cell.rule, model=model, noise=cell.noise, seed=seed)
+
+
+def starting_points(cell: Cell) -> Array:
+    """Three uniform points, the same for every rule; fresh for each experiment (published: for each trial)."""
+    fresh = [] if cell.variant == "published" else [cell.experiment]
+    domain = PROBLEMS[cell.problem].domain
+    return domain.from_unit(domain.uniform(STARTING_POINTS, default_rng([SEED, cell.trial, *fresh])))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to be run: a function of the module level and its arguments, and the key of the record that it makes."""
+
+    key: str
+    function: Callable[..., Record]
+    arguments: tuple[Any, ...]
+
+
+def tasks_of(cells: list[Cell]) -> list[Task]:
+    """The cells as tasks."""
+    return [Task(cell.key, run_cell, (cell,)) for cell in cells]
+
+
+def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | None = None, title: str = "") -> Records:
+    """Run the tasks that have no record in the file yet, and append a record for each as it ends."""
+    records = Records(path)
+    done = records.keys()
+    todo = [task for task in tasks if task.key not in done]
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task(title, total=len(tasks), completed=len(tasks) - len(todo))
+        for record in _on_cluster(todo, cluster) if cluster else _on_cores(todo, jobs):
+            records.append(record)
+            progress.advance(bar)
+    return records
+
+
+def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(_alone)(task) for task in tasks)
+
+
+def _on_cluster(tasks: list[Task], address: str) -> Iterator[Record]:
+    from dask.distributed import Client, as_completed
+
+    with Client(address) as client:
+        futures = client.map(_alone, tasks, pure=False)
+        for _, record in as_completed(futures, with_results=True):
+            yield record
+
+
+def _alone(task: Task) -> Record:
+    with one_blas_thread():
+        return task.function(*task.arguments)
