@@ -16,7 +16,7 @@ POLISHED = 2  # of the restarts, climb on for another run of rounds
 ROUNDS = 8
 POLISH_ROUNDS = 12
 TINY = 1e-300
-ENOUGH = 1e-6  # a smaller relative rise, or a smaller step, ends a climb
+ENOUGH = 1e-5  # a smaller relative rise, or a smaller step, ends a climb
 FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
 

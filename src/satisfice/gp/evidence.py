@@ -24,16 +24,14 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     """
     gram = kernel.gram(X)
     covariance = gram.value
-    covariance[np.diag_indices_from(covariance)] += lam
+    covariance.flat[:: len(y) + 1] += lam
     L, _ = cholesky(covariance)
     alpha, _ = lapack.dpotrs(L, y[:, None], lower=1)
     half_log_determinant = np.log(np.diagonal(L)).sum()
     value = -0.5 * float(y @ alpha[:, 0]) - half_log_determinant - 0.5 * len(y) * np.log(2 * np.pi)
     lower, _ = lapack.dpotri(L, lower=1)
-    upper = lower.T  # LAPACK's columns as rows, the order of every other matrix here
-    inverse = np.triu(upper, 1)
-    inverse += inverse.T
-    inverse[np.diag_indices_from(inverse)] = np.diagonal(upper)
+    inverse = lower + lower.T  # the upper half of what LAPACK returns is zero
+    inverse.flat[:: len(y) + 1] *= 0.5
     M = np.outer(alpha, alpha) - inverse
     gradient = 0.5 * np.append(gram.pull_parameters(M), lam * np.trace(M))
     return float(value), gradient

@@ -78,7 +78,7 @@ class Posterior:
         if len(X) == 0:
             return cls(kernel, lam, X, y, np.empty((0, 0), order="F"), 0.0)
         K = kernel(X, X)
-        K[np.diag_indices_from(K)] += lam
+        K.flat[:: len(X) + 1] += lam
         L, jitter = cholesky(K)
         return cls(kernel, lam, X, y, L, jitter)
 

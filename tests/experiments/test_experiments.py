@@ -1,0 +1,163 @@
+"""Cells, records, curves: what an experiment asks for, keeps and reads back."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from satisfice.cli import main
+from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
+from satisfice.experiments.paper import FIGURES, demanding, panels
+from satisfice.experiments.records import Records, pack, unpack
+from satisfice.experiments.run import run_cell, run_tasks, starting_points, tasks_of
+from satisfice.experiments.spec import Cell, Panel, cells
+
+PANEL = Panel("keane", 0.92, "eta = 0.92", rules=("pg", "ei"), budget=12)
+
+
+def work(panels_, everything=None, trials=2, experiments=2, rules=None):
+    return cells(panels_, everything or panels_, variant="paper", rules=rules, trials=trials, experiments=experiments)
+
+
+def test_a_rule_that_does_not_read_the_target_runs_once_and_as_far_as_the_most_demanding_panel():
+    easy, hard = (Panel("robot3", eta, f"eta = {eta}", rules=("pg", "ei")) for eta in (4.0, 4.75))
+    found = work([easy, hard], trials=1, experiments=1)
+    assert sorted((cell.rule, cell.target, cell.stop) for cell in found if cell.rule == "pg") == [
+        ("pg", 4.0, 4.0),
+        ("pg", 4.75, 4.75),
+    ]
+    assert [(cell.target, cell.stop) for cell in found if cell.rule == "ei"] == [(None, 4.75)]
+    endless = Panel("robot3", 5.5, "none", to_the_end=True)
+    assert [cell.stop for cell in work([easy], [easy, endless], 1, 1) if cell.rule == "ei"] == [None]
+
+
+def test_every_figure_has_panels_on_problems_that_exist_and_shared_runs_agree():
+    for name in FIGURES:
+        assert panels(name)
+        if name == "xgboost":
+            continue
+        for cell in work(list(panels(name)), demanding((name,)), 1, 1):
+            again = {c.key: c for other in FIGURES if other != "xgboost"
+                     for c in work(list(panels(other)), demanding((other,)), 1, 1)}  # fmt: skip
+            assert again[cell.key].stop == cell.stop
+            break
+
+
+def test_starting_points_are_the_same_for_every_rule_and_fresh_for_every_experiment():
+    one, other, third = (
+        Cell("paper", "keane", rule, None, None, 0.0, 10, 3, experiment)
+        for rule, experiment in (("pg", 0), ("ei", 0), ("pg", 1))
+    )
+    assert (starting_points(one) == starting_points(other)).all()
+    assert (starting_points(one) != starting_points(third)).all()
+
+
+def test_a_record_depends_on_its_cell_alone_and_holds_the_run():
+    cell = work([PANEL])[0]
+    record = run_cell(cell)
+    assert record == run_cell(cell)
+    assert json.loads(json.dumps(record)) == record
+    best = over_time(record["rises"], PANEL.budget)
+    assert (np.diff(best) >= 0).all()
+    assert record["evaluations"] == PANEL.budget or best[record["evaluations"] - 1] >= PANEL.target
+
+
+def test_under_noise_the_recommended_point_counts():
+    noisy = Panel("keane", 0.5, "eta = 0.5", rules=("pg",), noise=0.05, budget=15, to_the_end=True)
+    record = run_cell(work([noisy], trials=1, experiments=1)[0])
+    assert record["evaluations"] == 15
+    fraction = success(record, noisy)
+    assert fraction.shape == (15,)
+    assert set(fraction) <= {0.0, 1.0}
+    rises_and_falls = {**record, "recommended": [[1, 0.1], [4, 0.7], [9, 0.2]]}
+    assert success(rises_and_falls, noisy).tolist() == [0.0] * 3 + [1.0] * 5 + [0.0] * 7
+
+
+def test_fractions_are_means_over_the_experiments_of_a_trial(tmp_path):
+    records = run_tasks(tasks_of(work([PANEL])), record_file(tmp_path, "paper", "keane"), jobs=1)
+    found = load(tmp_path, "paper", PANEL)
+    assert {rule: len(runs) for rule, runs in found.items()} == {"pg": 4, "ei": 4}
+    by_trial = success_by_trial(found["pg"], PANEL)
+    first = [success(record, PANEL) for record in records if record["rule"] == "pg" and record["trial"] == 0]
+    assert (by_trial[0] == np.mean(first, axis=0)).all()
+
+
+def test_a_line_that_a_killed_process_left_unfinished_is_cut_off(tmp_path):
+    path = tmp_path / "records.jsonl"
+    records = Records(path)
+    for key in "abc":
+        records.append({"key": key, "value": 1.5})
+    whole = path.read_bytes()
+    for cut in range(1, len(whole.splitlines()[-1]) + 1):
+        path.write_bytes(whole[:-cut])
+        again = Records(path)
+        assert again.keys() == {"a", "b"}
+        again.append({"key": "c", "value": 1.5})
+        assert path.read_bytes() == whole
+
+
+def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
+    orders = ("abc", "cab")
+    for order in orders:
+        records = Records(tmp_path / f"{order}.jsonl")
+        for key in order:
+            records.append({"key": key})
+        pack(tmp_path / f"{order}.jsonl", tmp_path / f"{order}.gz")
+    assert (tmp_path / "abc.gz").read_bytes() == (tmp_path / "cab.gz").read_bytes()
+    assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
+
+
+def reproduce(out, *more):
+    return [sys.executable, "-m", "satisfice", "reproduce", "synthetic", "--only", "eggholder", "--rules", "pg,ei",
+            "--trials", "2", "--experiments", "3", "--jobs", "1", "--out", str(out), *more]  # fmt: skip
+
+
+def test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one(tmp_path):
+    subprocess.run(reproduce(tmp_path / "calm"), check=True, capture_output=True)
+    rng = np.random.default_rng(0)
+    kills = 0
+    for _ in range(10):
+        running = subprocess.Popen(reproduce(tmp_path / "stormy"), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   start_new_session=True)  # fmt: skip
+        time.sleep(rng.uniform(0.8, 3.0))
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+            kills += 1
+        running.wait()
+    subprocess.run(reproduce(tmp_path / "stormy"), check=True, capture_output=True)
+    files = [record_file(tmp_path / name, "paper", "eggholder") for name in ("calm", "stormy")]
+    calm, stormy = (sorted(file.read_text().splitlines()) for file in files)
+    assert calm == stormy
+    assert len(calm) == 12
+    assert kills >= 3
+
+
+def test_a_dask_cluster_makes_the_same_records(tmp_path):
+    distributed = pytest.importorskip("dask.distributed")
+    tasks = tasks_of(work([PANEL], trials=1))
+    here = list(run_tasks(tasks, tmp_path / "here.jsonl", jobs=1))
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=False
+    ) as cluster:
+        there = list(run_tasks(tasks, tmp_path / "there.jsonl", cluster=cluster.scheduler_address))
+    assert sorted(here, key=lambda r: r["key"]) == sorted(there, key=lambda r: r["key"])
+
+
+def test_json_prints_the_fractions_and_nothing_else(tmp_path, capsys):
+    arguments = ["reproduce", "synthetic", "--only", "alpine", "--rules", "pg", "--trials", "1", "--experiments", "2",
+                 "--jobs", "1", "--out", str(tmp_path), "--json"]  # fmt: skip
+    assert main(arguments) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["runs"] == 2
+    assert len(printed["success"]["alpine"]["pg"]) == 10
+    assert (tmp_path / "figures" / "synthetic-paper.png").stat().st_size > 10_000
+
+
+def test_an_unknown_figure_is_named_with_those_that_there_are(capsys):
+    assert main(["reproduce", "nothing"]) == 2
+    assert "one of phi, real" in capsys.readouterr().err
