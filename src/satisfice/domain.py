@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from scipy.stats import qmc
 
 from satisfice.types import Array, BadInput
 
@@ -54,6 +53,8 @@ _BITS = 30
 @lru_cache(maxsize=16)
 def _sobol(dimension: int, power: int) -> npt.NDArray[np.uint32]:
     """2^power points of a Sobol net with a fixed linear scrambling, as binary digits; a digital shift makes it random."""
+    from scipy.stats import qmc  # takes longer to import than everything else together, so only when it is needed
+
     sobol = qmc.Sobol(dimension, scramble=True, bits=_BITS, rng=np.random.default_rng(0))
     return np.asarray(sobol.random_base2(power) * (1 << _BITS), dtype=np.uint32)
 

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import lapack
-from scipy.optimize import minimize
 
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import cholesky
@@ -87,6 +86,8 @@ def learn(
     `prior` and the starts have one entry a free parameter, in that order. A start whose covariance cannot be factorised is
     passed over; `NumericalFailure` is raised where none can.
     """
+    from scipy.optimize import minimize  # not needed to import the package
+
     best: tuple[float, Array] | None = None
     for start in starts:
         try:

@@ -212,7 +212,7 @@ def _learn(
         prior = family.prior if lam is None else family.prior.without_last()
         warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
         starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
-        found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-5)
+        found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-4)
         results.append((found.kernel, found.lam))
     return tuple(results)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 
 from satisfice.belief import Belief
 from satisfice.gp.paths import Path, draw_path
@@ -85,6 +84,7 @@ def _distance(points: Array, centre: Array) -> Array:
 
 def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
     """A point of {path >= target} that is nearer to the centre than `start`, which lies in it: locally the nearest."""
+    from scipy.optimize import minimize  # not needed to import the package
 
     def squared_distance(u: Array) -> tuple[float, Array]:
         return float(((u - centre) ** 2).sum()), 2 * (u - centre)
