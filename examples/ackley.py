@@ -45,7 +45,9 @@ def main() -> None:
     answer = search.answer()
     draw(values, target)
     style = "green" if answer.verdict == "good" else "yellow"
-    console.print(f"[bold {style}]{answer.verdict}[/] after {answer.evaluations} evaluations: value {answer.value:.2f} at")
+    console.print(
+        f"[bold {style}]{answer.verdict}[/] after {answer.evaluations} evaluations: value {answer.value:.2f} at"
+    )
     console.print(f"  {np.round(answer.point, 2) if answer.point is not None else '-'}")
     console.print(f"The picture of the run is {PICTURE}")
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from numpy.random import default_rng
@@ -106,11 +107,20 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | No
         TextColumn("left"),
         TimeRemainingColumn(),
     )
+    start = monotonic()
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task(title, total=len(tasks), completed=len(tasks) - len(todo))
         for record in _on_cluster(todo, cluster) if cluster else _on_cores(todo, jobs):
             records.append(record)
             progress.advance(bar)
+    if todo:
+        spent = {
+            "key": f"{title}/{len(done)}",
+            "title": title,
+            "runs": len(todo),
+            "seconds": round(monotonic() - start, 1),
+        }
+        Records(path.parent / "times" / path.name).append(spent)
     return records
 
 
