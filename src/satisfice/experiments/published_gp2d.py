@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from satisfice.experiments.published import first_rows, standardised
+from satisfice.experiments.published import standardised
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Stationary
 from satisfice.problems import PROBLEMS
@@ -44,22 +44,24 @@ def published_gp2d(algorithm: str, starts: Array, seed: int, rounds: int = 700) 
     f = problem.values(6 * candidates - 3)
     alive = np.arange(len(candidates))
     chosen = list(range(len(candidates) - len(starts), len(candidates)))
+    first = list(range(len(chosen)))  # which observations are not at a repeated point
     y = f[chosen] + problem.noise * rng.standard_normal(len(chosen))
     with one_blas_thread():
         model = GridPosterior.on(candidates, KERNEL, LAM, candidates[chosen], np.zeros(len(chosen)))
         for _ in range(rounds):
             width = sqrt_log_cubed(len(y))
-            mean, std = _marginal(model, candidates[chosen], y)
+            mean, std = _marginal(model, first, y)
             if algorithm == "ucb":
                 new = int(np.argmax(mean + width * std))
             else:
                 new = int(alive[rng.choice(np.flatnonzero(std[alive] == std[alive].max()))])
             if new not in chosen:
                 model = model.extend(candidates[new], 0.0)
+                first.append(len(chosen))
             chosen.append(new)
             y = np.append(y, f[new] + problem.noise * rng.standard_normal())
             if algorithm == "elimination":
-                mean, std = (part[alive] for part in _marginal(model, candidates[chosen], y))
+                mean, std = (part[alive] for part in _marginal(model, first, y))
                 alive = alive[mean + width * std >= (mean - width * std).max()]
     return curves(f[chosen[len(starts) :]], problem.maximum, problem.maximum - TARGET)
 
@@ -71,8 +73,8 @@ def _candidates(starts: Array) -> Array:
     return np.vstack([grid[order], (starts + 3) / 6])
 
 
-def _marginal(model: GridPosterior, U: Array, y: Array) -> tuple[Array, Array]:
+def _marginal(model: GridPosterior, first: list[int], y: Array) -> tuple[Array, Array]:
     """Mean and std of a new value at every candidate."""
-    values = standardised(standardised(y)[0][first_rows(U)])[0]
+    values = standardised(standardised(y)[0][first])[0]
     half = model.with_values(values).half
     return half @ model.V, np.sqrt(np.maximum(1 + LAM - model.reduction, 0.0))
