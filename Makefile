@@ -29,7 +29,7 @@ check: .venv/ready  ## lint, format, types
 .venv-bench/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0
-	$(PIP_QUIET) .venv-bench/bin/pip install --quiet botorch==0.18.1 optuna --editable .
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet botorch==0.18.1 optuna==5.0.0 greenlet --editable .
 	touch $@
 
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own

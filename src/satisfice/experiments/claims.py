@@ -59,16 +59,22 @@ def p_smaller(a: Array, b: Array) -> float:
     return float(ttest_rel(a[:n], b[:n], alternative="less").pvalue)
 
 
-def judged(shown: list[bool], refuted: list[bool]) -> Verdict:
-    """Holds where every part is shown, does not hold where one is refuted, else undecided (no data: undecided)."""
-    if any(refuted):
+def judged(shown: list[bool], against: list[float]) -> Verdict:
+    """Holds where every part is shown; does not hold where one is refuted; else undecided, as without data.
+
+    `against` are p-values of the opposite of each part; as many of them are looked at, the smallest is multiplied by their
+    number (Bonferroni).
+    """
+    if against and min(against) * len(against) < LEVEL:
         return "does not hold"
     return "holds" if shown and all(shown) else "undecided"
 
 
 def _faster(name: str, leaders: tuple[str, ...], out: Path, variant: Variant) -> Outcome:
     """Each leader waits less than every optimiser on each panel."""
-    shown, refuted, figures = [], [], []
+    shown: list[bool] = []
+    against: list[float] = []
+    figures: list[str] = []
     for panel in panels(name):
         found = load(out, variant, panel)
         means = {rule: trial_means(records, panel) for rule, records in found.items()}
@@ -82,8 +88,8 @@ def _faster(name: str, leaders: tuple[str, ...], out: Path, variant: Variant) ->
             for other in OPTIMISERS:
                 if leader in means and other in means:
                     shown.append(p_smaller(means[leader], means[other]) < LEVEL)
-                    refuted.append(p_smaller(means[other], means[leader]) < LEVEL)
-    return Outcome(judged(shown, refuted), tuple(figures))
+                    against.append(p_smaller(means[other], means[leader]))
+    return Outcome(judged(shown, against), tuple(figures))
 
 
 def _lenient(out: Path, variant: Variant) -> Outcome:
@@ -124,11 +130,13 @@ def _noisy(out: Path, variant: Variant) -> Outcome:
         return Outcome("undecided", tuple(figures))
     (keane, p_keane), (ackley, _) = gains["keane"], gains["ackley"]
     shown = [p_keane < LEVEL, keane > ackley]
-    return Outcome(judged(shown, [not part for part in shown]), tuple(figures))
+    return Outcome(judged(shown, [1.0 if part else 0.0 for part in shown]), tuple(figures))
 
 
 def _threshold(out: Path, variant: Variant) -> Outcome:
-    shown, refuted, figures = [], [], []
+    shown: list[bool] = []
+    against: list[float] = []
+    figures: list[str] = []
     for problem in ("ackley", "robot3", "robot4"):
         mine = sorted(
             (panel for panel in panels("threshold") if panel.problem == problem), key=lambda panel: panel.target
@@ -137,17 +145,19 @@ def _threshold(out: Path, variant: Variant) -> Outcome:
         for easy, hard in pairwise(means):
             for rule in set(easy) & set(hard):
                 shown.append(p_smaller(easy[rule], hard[rule]) < LEVEL)
-                refuted.append(p_smaller(hard[rule], easy[rule]) < LEVEL)
+                against.append(p_smaller(hard[rule], easy[rule]))
         spreads = [float(np.ptp([m.mean() for m in each.values()])) for each in means if len(each) > 1]
         if len(spreads) == len(mine):
             shown.append(bool(np.all(np.diff(spreads) >= 0)))
             listed = ", ".join(f"{panel.label}: {spread:.0f}" for panel, spread in zip(mine, spreads, strict=True))
             figures.append(f"{problem}, mean evaluations of the slowest rule less those of the fastest: {listed}")
-    return Outcome(judged(shown, refuted), tuple(figures))
+    return Outcome(judged(shown, against), tuple(figures))
 
 
 def _none_good(out: Path, variant: Variant) -> Outcome:
-    shown, refuted, figures = [], [], []
+    shown: list[bool] = []
+    against: list[float] = []
+    figures: list[str] = []
     for panel in panels("none-good"):
         maximum = PROBLEMS[panel.problem].maximum
         found = load(out, variant, panel)
@@ -163,18 +173,20 @@ def _none_good(out: Path, variant: Variant) -> Outcome:
             if rule in ends:
                 small = bool(ends[rule][:, 1].mean() < 0.1 * ends[rule][:, 0].mean())
                 shown.append(small)
-                refuted.append(not small)
+                against.append(1.0 if small else 0.0)
         if "gs" in ends and "pg" in ends:
             shown.append(p_smaller(ends["pg"][:, 1], ends["gs"][:, 1]) < LEVEL)
-            refuted.append(p_smaller(ends["gs"][:, 1], ends["pg"][:, 1]) < LEVEL)
+            against.append(p_smaller(ends["gs"][:, 1], ends["pg"][:, 1]))
         if panel.problem == "robot3" and "pi" in found:
             last = np.array([simple_regret(r, panel, maximum)[-1] for r in found["pi"]])
             figures.append(f"robot3, pi after {panel.budget}: mean {last.mean():.3g}, median {np.median(last):.3g}")
-    return Outcome(judged(shown, refuted), tuple(figures))
+    return Outcome(judged(shown, against), tuple(figures))
 
 
 def _sts(out: Path, variant: Variant) -> Outcome:
-    shown, refuted, figures = [], [], []
+    shown: list[bool] = []
+    against: list[float] = []
+    figures: list[str] = []
     for panel in panels("sts"):
         means = {rule: trial_means(records, panel) for rule, records in load(out, variant, panel).items()}
         if not {"sts", "pg"} <= set(means):
@@ -184,15 +196,15 @@ def _sts(out: Path, variant: Variant) -> Outcome:
         less, more = p_smaller(sts, pg), p_smaller(pg, sts)
         if panel.problem == "dropwave":
             shown.append(less < LEVEL)
-            refuted.append(more < LEVEL)
+            against.append(more)
         elif panel.problem == "dropwave-shifted":
             shown.append(more < LEVEL)
-            refuted.append(less < LEVEL)
+            against.append(less)
         else:
             level = bool(0.67 < sts.mean() / pg.mean() < 1.5)
             shown.append(level)
-            refuted.append(not level and min(less, more) < LEVEL)
-    return Outcome(judged(shown, refuted), tuple(figures))
+            against.append(1.0 if level else 2 * min(less, more))
+    return Outcome(judged(shown, against), tuple(figures))
 
 
 def _theorems(out: Path, variant: Variant) -> Outcome:
@@ -203,7 +215,7 @@ def _theorems(out: Path, variant: Variant) -> Outcome:
         for name, row in rows.items()
     )
     held = [row["within"] >= (1 - theory.FAILURE) * row["runs"] for row in rows.values()]
-    return Outcome(judged(held, [not part for part in held]), figures)
+    return Outcome(judged(held, [1.0 if part else 0.0 for part in held]), figures)
 
 
 PAIRED = f"paired one-sided t-test over the trials' means, level {LEVEL:g}"
