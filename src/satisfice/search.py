@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from satisfice.answer import Answer, Verdict
 from satisfice.belief import Belief
 from satisfice.border import named, number, stated_noise
 from satisfice.domain import Box, Domain, Finite
-from satisfice.gp.models import MODELS, Fit, FixedModel, Model, Observations
+from satisfice.gp.models import MODELS, Fit, FixedModel, Model, Note, Observations
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.explore import Sobol
 from satisfice.threads import one_blas_thread
@@ -27,6 +28,7 @@ BEST = 5  # so many of the best points are looked around
 class Search:
     """A search for a point of the domain whose value reaches the target, in as few evaluations as possible.
 
+    >>> from satisfice import Box, Search
     >>> search = Search(Box([(-5, 10), (0, 15)]), target=-1.0, noise=0)
     >>> while search.answer().verdict == "open":
     ...     x = search.ask()
@@ -118,7 +120,7 @@ class Search:
         self._U = np.vstack([self._U, u])
         self._y = np.append(self._y, y)
         if isinstance(self._rule, RememberingRule):
-            with one_blas_thread():
+            with one_blas_thread(), suppress(NumericalFailure):  # the value is kept; the next question will say so
                 self._memory = self._rule.remember(self._belief(self._fitted(), len(self._y) + len(self._failed) + 1))
 
     def fail(self, x: npt.ArrayLike) -> None:
@@ -138,6 +140,7 @@ class Search:
         if evaluations == 0:
             return Answer("open", None, None, None, None, 0, failures, self._notes)
         target = self._sign * self.target
+        probability: float | None
         if self.deterministic:
             index = int(np.argmax(self._y))
             value = float(self._y[index])
@@ -161,13 +164,13 @@ class Search:
             return self._rule.nothing_left(self._memory)
         return bool(self.deterministic) and len(self._first) == self.domain.size
 
-    def _estimate(self) -> tuple[int, float, float, float, float]:
+    def _estimate(self) -> tuple[int, float, float, float, float | None]:
         """Of the queried point of highest posterior mean: its index, mean, interval and probability of being good."""
         try:
             fit = self._fitted()
         except NumericalFailure:
             index = int(np.argmax(self._y))
-            return index, float(self._y[index]), -np.inf, np.inf, float("nan")
+            return index, float(self._y[index]), -np.inf, np.inf, None
         kept = int(np.argmax(fit.means))
         index = int(fit.kept[kept])
         belief = self._belief(fit, 1)
@@ -204,7 +207,7 @@ class Search:
         seen = Observations(self.domain, self._U, self._y, self._sign * self.target, noise, self.seed)
         fit = self._model.fit(seen, previous) if previous is None or previous.n < len(self._y) else previous
         self._fit = (noise, fit)
-        self._notes = fit.notes
+        self._notes = tuple(note.text for note in fit.notes)
         return fit
 
     def _belief(self, fit: Fit, step: int) -> Belief:
@@ -257,14 +260,14 @@ class Search:
                 u = self._rule.propose(belief.assuming_bad(waiting), rng)
             except NumericalFailure as problem:
                 self.fallback = True
-                self._warn_of((f"{problem}; the question is a space-filling one instead",))
+                text = f"{problem}; the question is a space-filling one instead"
+                self._warn_of((Note("numbers", text, serious=True),))
                 u = Sobol().propose(blind, rng)
         return self.domain.from_unit(u[None])[0]
 
-    def _warn_of(self, notes: tuple[str, ...]) -> None:
-        """One Python warning for each kind of problem with the data; what merely describes the fit stays in the answer."""
+    def _warn_of(self, notes: tuple[Note, ...]) -> None:
+        """One Python warning for each kind of serious note; the others stay in the answer."""
         for note in notes:
-            kind = note.split(":")[0].split(" is at its ")[0]
-            if " is at its " not in note and kind not in self._warned:
-                self._warned.add(kind)
-                warnings.warn(note, SatisficeWarning, stacklevel=4)
+            if note.serious and note.kind not in self._warned:
+                self._warned.add(note.kind)
+                warnings.warn(note.text, SatisficeWarning, stacklevel=4)

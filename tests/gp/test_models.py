@@ -173,13 +173,13 @@ def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(m
     assert len(kept) <= 60 + 2
     assert (np.diff(kept) > 0).all()
     assert set(np.argsort(-data.y[:99])[:10]) <= set(kept)
-    assert any("keeps" in note for note in fit.notes)
+    assert any("keeps" in note.text for note in fit.notes)
 
 
 def test_a_hyperparameter_at_its_bound_is_named():
     U = np.linspace(0, 1, 12)[:, None]
     line = Observations(Box([(0.0, 1.0)]), U, 3 * U[:, 0], 5.0, 0.0, 0)
-    assert any("length-scale 0" in note and "upper bound" in note for note in paper_model().fit(line).notes)
+    assert any("length-scale 0" in n.text and "upper bound" in n.text for n in paper_model().fit(line).notes)
     alternating = Observations(Box([(0.0, 1.0)]), U, (-1.0) ** np.arange(12), 5.0, None, 0)
     fit = paper_model().fit(alternating)
     assert np.isfinite(fit.weights).all()

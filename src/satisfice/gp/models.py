@@ -7,7 +7,7 @@ in an earlier fit of the same history saves that work and changes nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,14 @@ class Observations:
         return replace(self, U=self.U[:n], y=self.y[:n])
 
 
+class Note(NamedTuple):
+    """Something about a fit that a user may want to know; `serious` is worth a warning, once for each kind."""
+
+    kind: str
+    text: str
+    serious: bool
+
+
 @dataclass(frozen=True)
 class Fit:
     """The posteriors after n observations, in the model's units; the weights sum to one."""
@@ -55,7 +63,7 @@ class Fit:
     posteriors: tuple[Posterior, ...]
     weights: Array
     kept: Indices = field(repr=False)  # which observations the posteriors hold
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def members(self) -> tuple[tuple[float, Posterior], ...]:
@@ -233,8 +241,8 @@ def _that_matter(seen: Observations, most: int) -> Indices:
 
 def _at_bounds(
     families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], noise: float | None
-) -> tuple[str, ...]:
-    """A sentence for each hyperparameter that sits at a bound."""
+) -> list[Note]:
+    """A note for each hyperparameter that sits at a bound."""
     notes = []
     for family, (kernel, lam) in zip(families, learned, strict=True):
         values = np.append(kernel.parameters, np.log(lam))
@@ -243,22 +251,23 @@ def _at_bounds(
         for name, value, low, high in zip(names[:checked], values, family.prior.low, family.prior.high, strict=False):
             for bound, side in ((low, "lower"), (high, "upper")):
                 if abs(value - bound) < 1e-6:
-                    notes.append(f"{name} of the {kernel.form} kernel is at its {side} bound {np.exp(bound):g}")
-    return tuple(notes)
+                    text = f"{name} of the {kernel.form} kernel is at its {side} bound {np.exp(bound):g}"
+                    notes.append(Note("bound", text, serious=False))
+    return notes
 
 
-def _about_values(units: Units, n: int, kept: int) -> tuple[str, ...]:
-    """A sentence for each thing about the values that a user should know."""
+def _about_values(units: Units, n: int, kept: int) -> list[Note]:
+    """A note for each thing about the values that a user should know."""
     notes = []
     if units.constant:
-        notes.append("all values so far are equal: there is nothing to learn from yet")
+        notes.append(Note("constant", "all values so far are equal: there is nothing to learn from yet", serious=True))
     if units.digits_lost:
-        notes.append("the values differ only in their last digits: subtract a constant from them before telling them")
+        text = "the values differ only in their last digits: subtract a constant from them before telling them"
+        notes.append(Note("digits", text, serious=True))
     if kept < n:
-        notes.append(
-            f"the model keeps {kept} of {n} observations: the best, their neighbours and a spread of the others"
-        )
-    return tuple(notes)
+        text = f"the model keeps {kept} of {n} observations: the best, their neighbours and a spread of the others"
+        notes.append(Note("full", text, serious=True))
+    return notes
 
 
 def paper_model() -> LearnedModel:
