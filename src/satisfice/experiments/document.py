@@ -36,12 +36,14 @@ def document(out: Path, docs: Path) -> str:
     pictures = docs / "images" / "reproduction"
     phi_figure(pictures / "phi.png")
     parts.append(_section("phi", "1", "the penalties Phi and the standard regret", [("", "phi.png", {"runs": 0})]))
-    records = list(Records(record_file(out, "paper", "gp2d")))
-    if records:
-        drawn = lenient.lenient_figure(records, pictures / "lenient.png")
-        parts.append(
-            _section("lenient", "2", "lenient regret of ucb and elimination", [("paper", "lenient.png", drawn)])
-        )
+    drawn = []
+    for variant, problem in (("paper", "gp2d"), ("published", "gp2d-published")):
+        records = list(Records(record_file(out, variant, problem)))
+        if records:
+            picture = f"lenient-{variant}.png"
+            drawn.append((variant, picture, lenient.lenient_figure(records, pictures / picture, problem)))
+    if drawn:
+        parts.append(_section("lenient", "2", "lenient regret of ucb and elimination", drawn))
     for name, figure in FIGURES.items():
         shown = []
         for variant in VARIANTS:

@@ -34,10 +34,15 @@ def reproduce(
         picture = out / "figures" / "phi.png"
         return phi_figure(picture), picture
     if name == "lenient":
-        runs = [Task(f"lenient/{rule}/{lenient.ROUNDS}/{seed}", lenient.run_lenient, (rule, seed))
-                for rule in lenient.RULES for seed in range(experiments)]  # fmt: skip
-        records = run(runs, record_file(out, "paper", "gp2d"), title=name)
-        return lenient.lenient_figure(list(records), picture), picture
+        problem, function = (
+            ("gp2d-published", lenient.run_published) if variant == "published" else ("gp2d", lenient.run_lenient)
+        )
+        seeds = range(experiments)
+        runs = [
+            Task(f"lenient/{rule}/{lenient.ROUNDS}/{s}", function, (rule, s)) for rule in lenient.RULES for s in seeds
+        ]
+        records = run(runs, record_file(out, variant, problem), title=f"{name}: {problem}")
+        return lenient.lenient_figure(list(records), picture, problem), picture
     if name == "theory":
         runs = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
                 for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
