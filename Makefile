@@ -35,7 +35,7 @@ check: .venv/ready  ## lint, format, types
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own
 
 bench: bench-env  ## seconds for one suggestion, beside the peers
-	.venv-bench/bin/python bench/step_time.py
+	.venv-bench/bin/python bench/step_time.py --cpu --json bench/results/step_time.json
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock

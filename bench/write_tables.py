@@ -1,0 +1,62 @@
+"""Write the measured tables of README.md and docs/paper.md from the records, between their markers.
+
+    .venv/bin/python bench/write_tables.py
+
+`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `docs/records/paper/theory.jsonl.gz` from
+`satisfice reproduce theory` and `python -m satisfice.experiments.document`.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from satisfice.experiments.records import unpack
+from satisfice.experiments.theory import theory_table
+
+ROOT = Path(__file__).parent.parent
+
+
+def step_time() -> str:
+    """Milliseconds for a suggestion, and how many times faster than the peers that is."""
+    medians = json.loads((ROOT / "bench/results/step_time.json").read_text())["medians"]
+    lines = [
+        "| values so far | `paper` | `auto` (default) | BoTorch | Optuna GPSampler | BoTorch / `paper` | BoTorch / `auto` | GPSampler / `auto` |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for n in medians["paper"]:
+        ours, auto, botorch, optuna = (medians[name][n] for name in ("paper", "auto", "botorch", "optuna"))
+        times = " | ".join(f"{1e3 * seconds:,.1f} ms" for seconds in (ours, auto, botorch, optuna))
+        lines.append(f"| {n} | {times} | {botorch / ours:.0f} | {botorch / auto:.0f} | {optuna / auto:.1f} |")
+    return "\n".join(lines)
+
+
+def theorems() -> str:
+    """The theorems' bounds beside what was measured."""
+    rows = theory_table(unpack(ROOT / "docs/records/paper/theory.jsonl.gz"))["theorems"]
+    lines = [
+        "| kernel, rule | T | bad actions: bound (/ T) | most measured | gap regret: bound (/ T) | largest measured | runs within | stopped at T/2 |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        T = row["rounds"]
+        lines.append(
+            f"| {name} | {T} | {row['indicator_bound']} ({row['indicator_bound'] / T:.2f}) | {row['most_bad_actions']} | "
+            f"{row['gap_bound']:.0f} ({row['gap_bound'] / T:.2f}) | {row['largest_gap_regret']} | "
+            f"{row['within']} of {row['runs']} | {row['stopped']} |"
+        )
+    return "\n".join(lines)
+
+
+def write(path: Path, marker: str, table: str) -> None:
+    """Replace what stands between <!-- marker --> and <!-- end -->."""
+    text = path.read_text(encoding="utf-8")
+    block = f"<!-- {marker} -->\n\n{table}\n\n<!-- end -->"
+    found = re.compile(rf"<!-- {marker} -->.*?<!-- end -->", flags=re.DOTALL)
+    if not found.search(text):
+        raise SystemExit(f"{path} has no <!-- {marker} --> ... <!-- end -->")
+    path.write_text(found.sub(lambda _: block, text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(ROOT / "README.md", "step time", step_time())
+    write(ROOT / "docs" / "paper.md", "theorems", theorems())
