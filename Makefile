@@ -4,7 +4,7 @@ BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
-.PHONY: demo test test-slow check bench-env bench lock clean
+.PHONY: demo test test-slow check reproduce bench-env bench lock clean
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
@@ -20,6 +20,11 @@ test: .venv/ready  ## all tests that take seconds
 
 test-slow: .venv/ready  ## the statistical tests that take minutes
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
+
+reproduce: .venv/ready  ## go on with every experiment of the paper from the kept records, then write docs/reproduction.md (hours)
+	$(BIN)/python -m satisfice.experiments.document --restore
+	$(BIN)/satisfice reproduce all
+	$(BIN)/python -m satisfice.experiments.document
 
 check: .venv/ready  ## lint, format, types
 	$(BIN)/ruff check .

@@ -6,9 +6,9 @@ import pytest
 from satisfice.experiments import claims
 from satisfice.experiments.claims import CLAIMS, judged, p_smaller, waiting
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.document import document
+from satisfice.experiments.document import document, restore
 from satisfice.experiments.paper import panels
-from satisfice.experiments.records import Records
+from satisfice.experiments.records import Records, pack
 from satisfice.experiments.spec import cells
 
 
@@ -76,6 +76,22 @@ def test_without_records_nothing_is_decided_and_the_document_says_so(tmp_path):
     text = document(tmp_path, tmp_path / "docs")
     assert text.count("**undecided**") == len(CLAIMS)
     assert (tmp_path / "docs" / "images" / "reproduction" / "phi.png").exists()
+
+
+def test_kept_records_can_be_restored_and_gone_on_from(tmp_path):
+    write(tmp_path / "out", "synthetic", lambda rule, panel: 30, trials=1)
+    source = tmp_path / "out" / "records"
+    for path in source.rglob("*.jsonl"):
+        pack(path, tmp_path / "kept" / path.relative_to(source).with_suffix(".jsonl.gz"))
+    some = record_file(tmp_path / "new", "paper", "eggholder")
+    Records(some).append(next(iter(Records(record_file(tmp_path / "out", "paper", "eggholder")))))
+    for _ in range(2):
+        restore(tmp_path / "kept", tmp_path / "new" / "records")
+        for problem in ("eggholder", "alpine"):
+            old, new = (
+                record_file(tmp_path / name, "paper", problem).read_text().splitlines() for name in ("out", "new")
+            )
+            assert sorted(old) == sorted(new)
 
 
 def test_a_run_that_never_gets_there_waits_longer_than_the_budget():

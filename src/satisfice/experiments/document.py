@@ -13,7 +13,7 @@ from satisfice.experiments.claims import CLAIMS
 from satisfice.experiments.curves import record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
 from satisfice.experiments.paper import FIGURES, panels
-from satisfice.experiments.records import Records, pack
+from satisfice.experiments.records import Records, pack, unpack
 from satisfice.experiments.spec import Variant
 
 VARIANTS: tuple[Variant, ...] = ("paper", "published", "auto")
@@ -24,10 +24,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("out"), help="where the records are")
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the document goes")
+    parser.add_argument("--restore", action="store_true", help="only write the kept records that are missing in --out")
     given = parser.parse_args()
-    for path in sorted((given.out / "records").glob("*/*.jsonl")):
-        pack(path, given.docs / "records" / path.parent.name / f"{path.name}.gz")
+    kept = given.docs / "records"
+    if given.restore:
+        restore(kept, given.out / "records")
+        return
+    for path in sorted((given.out / "records").rglob("*.jsonl")):
+        pack(path, kept / path.relative_to(given.out / "records").with_suffix(".jsonl.gz"))
     (given.docs / "reproduction.md").write_text(document(given.out, given.docs), encoding="utf-8")
+
+
+def restore(kept: Path, records: Path) -> None:
+    """Write every kept record that a file of records does not have yet."""
+    for path in sorted(kept.rglob("*.jsonl.gz")):
+        mine = Records(records / path.relative_to(kept).with_suffix(""))
+        done = mine.keys()
+        for record in unpack(path):
+            if record["key"] not in done:
+                mine.append(record)
 
 
 def document(out: Path, docs: Path) -> str:
@@ -51,6 +66,7 @@ def document(out: Path, docs: Path) -> str:
             if chosen:
                 draw = regret_figure if name == "none-good" else success_figure
                 summary = draw(chosen, out, variant, pictures / f"{name}-{variant}.png")
+                summary["time"] = _time(out, variant, name)
                 if summary["runs"]:
                     shown.append((variant, f"{name}-{variant}.png", summary))
         if shown:
@@ -82,12 +98,22 @@ def _section(name: str, number: str, shows: str, shown: Sequence[tuple[str, str,
     lines = [f"### Figure {number}: {shows}\n"]
     for variant, picture, summary in shown:
         how = f" --as {variant}" if variant not in ("", "paper") else ""
-        lines.append(f"`satisfice reproduce {name}{how}`: {summary['runs']} runs.\n")
+        lines.append(f"`satisfice reproduce {name}{how}`: {summary['runs']} runs{summary.get('time', '')}.\n")
         lines.append(f"![{shows}](images/reproduction/{picture})\n")
         for problem, rules in summary.get("success", {}).items():
             if rules:
                 lines += _table(problem, rules)
     return "\n".join(lines)
+
+
+def _time(out: Path, variant: Variant, name: str) -> str:
+    """How long the runs that were made for this figure took; those of another figure are counted there."""
+    files = (out / "records" / variant / "times").glob("*.jsonl")
+    spent = [record for path in files for record in Records(path) if record["title"].split(":")[0] == name]
+    if not spent:
+        return ""
+    runs, seconds = sum(record["runs"] for record in spent), sum(record["seconds"] for record in spent)
+    return f"; {runs} of them were made for it, in {seconds / 60:.0f} minutes on two cores"
 
 
 def _table(problem: str, rules: dict[str, list[float]]) -> list[str]:
