@@ -68,7 +68,7 @@ def draw(values: list[float], target: float) -> None:
     axes.scatter(steps[good], np.array(values)[good], s=90, marker="*", color="#d55e00", zorder=3, label="good")
     axes.set(xlabel="evaluation", ylabel="value", title="Ackley, 6 dimensions: until the first good action")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower right", ncols=2)
+    figure.legend(loc="outside lower center", frameon=False, ncols=4)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=150)
 
