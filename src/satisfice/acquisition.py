@@ -114,18 +114,18 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     return mixed, np.exp(log_weights[:, None] + 0.5 * (mixed * mixed - u * u))
 
 
-def quantile_of_maximum(mean: Array, std: Array, p: float) -> Array:
+def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
     """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2); i runs over the last axis, any axes before it.
 
     log F(m) = sum_i log Phi((m - mean_i) / std_i) is increasing and concave in m, so Newton's method from a point left of the
-    root, max_i (mean_i + std_i Phi^-1(p)), comes nearer with every step and never passes it.
+    root, max_i (mean_i + std_i Phi^-1(p)), comes nearer with every step and never passes it. `above`: a point known to lie left.
     """
-    m = (mean + std * ndtri(p)).max(axis=-1)
+    m = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
     for _ in range(12):
         log_cdf, hazard = _log_cdf_and_hazard((m[..., None] - mean) / std)
         excess = log_cdf.sum(axis=-1) - np.log(p)
         m = m - excess / (hazard / std).sum(axis=-1)
-        if (np.abs(excess) < 1e-6).all():  # the next step would change the last digits
+        if (np.abs(excess) < 1e-5).all():  # the step just made has squared what was left
             break
     return m
 
@@ -147,7 +147,8 @@ class Gumbel(NamedTuple):
 
 def gumbel_of_maximum(mean: Array, std: Array) -> Gumbel:
     """The Gumbel law with the quartiles .25 and .75 of max_i f_i (Wang and Jegelka 2017, section 3.1)."""
-    low, high = quantile_of_maximum(mean, std, 0.25), quantile_of_maximum(mean, std, 0.75)
+    low = quantile_of_maximum(mean, std, 0.25)
+    high = quantile_of_maximum(mean, std, 0.75, above=low)
     scale = np.maximum((high - low) / (np.log(-np.log(0.25)) - np.log(-np.log(0.75))), 1e-12)
     return Gumbel(low + scale * np.log(-np.log(0.25)), scale)
 

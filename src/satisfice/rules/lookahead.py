@@ -16,6 +16,7 @@ from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding
 WITNESSES = 64  # so many points stand for a domain that has more
+NODES_ON_A_BOX = 6  # there the witnesses are a choice anyway
 NODES = 12  # of the quadrature over what an evaluation may give, on each side of the target
 
 
@@ -136,9 +137,10 @@ class Lookahead:
 def _best_query(belief: Belief, rng: Generator, score: Callable[[OneStepAhead, float], Array]) -> Array:
     """The query of the highest score averaged over the members; on a box also among points around the first best ones."""
     queries, witnesses = queries_and_witnesses(belief, rng)
+    nodes = NODES_ON_A_BOX if belief.points is None else NODES
 
     def average(points: Array, of: Callable[[OneStepAhead], Array]) -> Array:
-        parts = [w * of(look_ahead(p, points, witnesses, belief.target)) for w, p in belief.members]
+        parts = [w * of(look_ahead(p, points, witnesses, belief.target, nodes)) for w, p in belief.members]
         return np.asarray(np.sum(parts, axis=0))
 
     scores = average(queries, lambda ahead: score(ahead, belief.target))
