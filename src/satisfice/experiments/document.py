@@ -11,7 +11,7 @@ from typing import Any
 from satisfice.experiments import lenient
 from satisfice.experiments.claims import CLAIMS
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
+from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
 from satisfice.experiments.paper import FIGURES, panels
 from satisfice.experiments.records import Records, pack, unpack
 from satisfice.experiments.spec import Variant
@@ -71,6 +71,8 @@ def document(out: Path, docs: Path) -> str:
                     shown.append((variant, f"{name}-{variant}.png", summary))
         if shown:
             parts.append(_section(name, figure.number, figure.shows, shown))
+        if name != "none-good" and together_figure(list(panels(name)), out, pictures / f"{name}-together.png"):
+            parts.append(f"![pg in its variants](images/reproduction/{name}-together.png)\n")
     return "\n".join(parts)
 
 

@@ -90,6 +90,33 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
     return summary
 
 
+def together_figure(panels: list[Panel], out: Path, path: Path, rule: str = "pg") -> bool:
+    """One rule as the text says, as the published code did and with our default, side by side; False where there is one only."""
+    styles = {"paper": ("#d55e00", "-"), "published": ("#999999", "--"), "auto": ("#0072b2", "-")}
+    found = [(panel, {variant: load(out, variant, panel).get(rule, []) for variant in styles}) for panel in panels]
+    found = [(panel, records) for panel, records in found if sum(map(bool, records.values())) > 1]
+    if not found:
+        return False
+    plt = pyplot()
+    figure, row = plt.subplots(
+        1, len(found), figsize=(4.1 * len(found), 3.0), sharey=True, squeeze=False, layout="constrained"
+    )
+    for axes, (panel, variants) in zip(row[0], found, strict=True):
+        for variant, records in variants.items():
+            if records:
+                mean = success_by_trial(records, panel).mean(axis=0)
+                colour, line = styles[variant]
+                label = f"{VARIANT_NAMES[variant]} ({len(records)} runs)"
+                axes.plot(np.arange(1, panel.budget + 1), mean, line, color=colour, linewidth=1.5, label=label)
+        axes.set(title=f"{rule} on {panel.problem}, {panel.label}", xlabel="evaluations", ylim=(-0.03, 1.03))
+        axes.title.set_fontsize(9)
+        axes.grid(alpha=0.25)
+        axes.legend(fontsize=7.5, frameon=False, loc="lower right")
+    row[0][0].set_ylabel("success fraction")
+    save(figure, path)
+    return True
+
+
 def regret_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> dict[str, Any]:
     """Simple regret where no action is good, mean and median (dashed): a column for each target and one for the optimisers."""
     plt = pyplot()
