@@ -275,3 +275,14 @@ def test_equal_values_are_mentioned_once():
 def test_a_rule_that_does_not_fit_is_refused_at_once(rule, domain, model, message):
     with pytest.raises(BadInput, match=message):
         Search(domain, 1.0, rule, model=model)
+
+
+def test_an_answer_can_be_read_by_a_person():
+    search = Search(BOX, target=5.0, noise=0)
+    assert str(search.answer()) == "open after 0 evaluations"
+    search.tell([1.0, 2.5], 6.0)
+    assert str(search.answer()) == "good after 1 evaluations: value 6, good with probability 1, at [1, 2.5]"
+    noisy = Search(BOX, target=5.0, noise=1.0)
+    noisy.tell([1.0, 2.5], 6.0)
+    assert "open after 1 evaluations: value" in str(noisy.answer())
+    assert "between" in str(noisy.answer())

@@ -24,3 +24,13 @@ class Answer:
     evaluations: int
     failures: int
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        spent = f"{self.verdict} after {self.evaluations} evaluations"
+        if self.point is None or self.value is None or self.interval is None:
+            return spent
+        place = ", ".join(f"{coordinate:.6g}" for coordinate in self.point)
+        low, high = self.interval
+        sure = "" if low == high else f" (between {low:.6g} and {high:.6g})"
+        chance = "" if self.probability is None else f", good with probability {self.probability:.3g}"
+        return f"{spent}: value {self.value:.6g}{sure}{chance}, at [{place}]"
