@@ -10,7 +10,7 @@ from typing import Any
 
 from satisfice.experiments import lenient
 from satisfice.experiments.claims import CLAIMS
-from satisfice.experiments.curves import record_file
+from satisfice.experiments.curves import load, record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
 from satisfice.experiments.paper import FIGURES, panels
 from satisfice.experiments.records import Records, pack, unpack
@@ -62,13 +62,14 @@ def document(out: Path, docs: Path) -> str:
     for name, figure in FIGURES.items():
         shown = []
         for variant in VARIANTS:
-            chosen = [p for p in panels(name) if list(Records(record_file(out, variant, p.problem)))]
+            chosen = [panel for panel in panels(name) if load(out, variant, panel)]
+            if name == "none-good":  # a row has a column for each target
+                chosen = [panel for panel in panels(name) if panel.problem in {p.problem for p in chosen}]
             if chosen:
                 draw = regret_figure if name == "none-good" else success_figure
                 summary = draw(chosen, out, variant, pictures / f"{name}-{variant}.png")
                 summary["time"] = _time(out, variant, name)
-                if summary["runs"]:
-                    shown.append((variant, f"{name}-{variant}.png", summary))
+                shown.append((variant, f"{name}-{variant}.png", summary))
         if shown:
             parts.append(_section(name, figure.number, figure.shows, shown))
         if name != "none-good" and together_figure(list(panels(name)), out, pictures / f"{name}-together.png"):
