@@ -1,4 +1,4 @@
-"""The posterior on a finite domain, updated in O(n |D|) an observation (SPEC 1.6)."""
+"""The posterior on a finite domain, updated in O(n |D|) an observation."""
 
 from dataclasses import dataclass, field
 
