@@ -123,3 +123,14 @@ def test_mixed_logs_are_the_log_of_the_mixed_utility():
         terms = [w * mpmath.exp(v) for w, v in zip([0.25, 0.75], values[:, j], strict=True)]
         assert mixed[j] == pytest.approx(float(mpmath.log(sum(terms))), rel=1e-13)
         assert shares[:, j] == pytest.approx([float(term / sum(terms)) for term in terms], rel=1e-10)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e9, 1e12])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_mixed_scores_stay_finite_however_far_out(far, sign):
+    u = sign * np.array([[far, far, 3.0], [far * (1 + 1e-9), 2 * far, far]])
+    mixed, slopes = acq.mix_standard_scores(np.log([0.4, 0.6]), u)
+    assert np.isfinite(mixed).all()
+    assert np.isfinite(slopes).all()
+    assert ((slopes >= 0) & (slopes <= 1 + 1e-6)).all()
+    assert ((mixed >= u.min(axis=0) * (1 + 1e-9 * -sign) - 1) & (mixed <= u.max(axis=0) * (1 + 1e-9 * sign) + 1)).all()

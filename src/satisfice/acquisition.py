@@ -7,7 +7,7 @@ best value so far (PI and EI): the formulas are the same.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
+from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 
 from satisfice.types import Array
 
@@ -106,12 +106,17 @@ def mix_logs(log_weights: Array, values: Array) -> tuple[Array, Array]:
 def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     """The score u* with Phi(u*) = sum_k w_k Phi(u[k]) (m,), and its derivatives in u (k, m).
 
-    Whichever of the two tails is smaller is summed in logs, so that u* is exact where the probability rounds to 0 or 1.
+    Whichever of the two tails is smaller is summed in logs, so that u* is exact where the probability rounds to 0 or 1. The
+    derivative w_k phi(u[k]) / phi(u*) is taken as the share of the member in that tail times a ratio of hazards: the densities
+    themselves would be differences of squares.
     """
-    lower = np.logaddexp.reduce(log_weights[:, None] + log_ndtr(u), axis=0)
-    upper = np.logaddexp.reduce(log_weights[:, None] + log_ndtr(-u), axis=0)
+    below, above = (_log_cdf_and_hazard(sign * u) for sign in (1, -1))
+    lower = np.logaddexp.reduce(log_weights[:, None] + below[0], axis=0)
+    upper = np.logaddexp.reduce(log_weights[:, None] + above[0], axis=0)
     mixed = np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))
-    return mixed, np.exp(log_weights[:, None] + 0.5 * (mixed * mixed - u * u))
+    log_cdf, hazard = (np.where(lower < upper, one, other) for one, other in zip(below, above, strict=True))
+    shares = np.exp(log_weights[:, None] + log_cdf - np.minimum(lower, upper))
+    return mixed, shares * hazard / _log_cdf_and_hazard(-np.abs(mixed))[1]
 
 
 def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
