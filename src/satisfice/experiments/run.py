@@ -16,7 +16,7 @@ from satisfice.experiments.spec import Cell
 from satisfice.problems import PROBLEMS
 from satisfice.search import Search
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array
+from satisfice.types import Array, BadInput
 
 STARTING_POINTS = 3
 SEED = 2021
@@ -65,9 +65,11 @@ def _search(cell: Cell) -> Any:
     """The search that a cell asks for; a rule that does not read the target is given 0."""
     domain, target = PROBLEMS[cell.problem].domain, cell.target if cell.target is not None else 0.0
     seed = 1000 * cell.trial + cell.experiment
-    if cell.variant == "published" and isinstance(domain, Box):
+    if cell.variant == "published":
         from satisfice.experiments.published import PublishedSearch
 
+        if not isinstance(domain, Box):
+            raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
     model = "paper" if cell.variant == "paper" else "auto"
     return Search(domain, target, cell.rule, model=model, noise=cell.noise, seed=seed)
