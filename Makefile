@@ -9,11 +9,11 @@ PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,experiments,cluster,push,tuning]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning]'
 	touch $@
 
-demo: .venv/ready  ## find a good action of a 6-dimensional function, with a picture of the run
-	$(ONE_THREAD) $(BIN)/python examples/ackley.py
+demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise and with, and write the report
+	$(ONE_THREAD) $(BIN)/python examples/push.py
 
 test: .venv/ready  ## all tests that take seconds
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" -q
@@ -44,7 +44,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,push,tuning]'
+	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 

@@ -21,7 +21,7 @@ LAM, SIGMA, B, FAILURE, ROUNDS = 0.25, 0.1, 1.0, 0.1, 40
 
 
 def searching(rule, target=0.0, seed=0):
-    return Search(GRID, target, rule, model=FixedModel(KERNEL, LAM), noise=SIGMA, seed=seed)
+    return Search(GRID, target, rule, model=FixedModel(KERNEL, LAM), noise=SIGMA, confirm=False, seed=seed)
 
 
 def test_survivors_never_grow_are_never_empty_and_hold_the_best_whenever_the_bounds_hold():
@@ -97,7 +97,7 @@ def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
             index = round(29 * search.ask()[0])
             search.tell(GRID.X[index], values[index] + SIGMA * rng.standard_normal())
         broken += not search._memory[values >= target].all()
-        assert search.answer().verdict == "open"
+        assert search.answer().verdict != "none"
     assert broken <= FAILURE * 40
 
 

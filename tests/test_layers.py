@@ -11,13 +11,16 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"types", "threads", "widths", "answer", "border"},
-    {"domain", "acquisition", "regret", "gp"},
+    {"types", "threads", "widths", "border"},
+    {"domain", "mixed", "acquisition", "regret", "gp"},
     {"belief", "theory", "problems"},
     {"maximise"},
     {"rules"},
-    {"search", "certificate"},
-    {"study", "adapters", "experiments"},
+    {"certificate"},
+    {"answer", "confirm", "hope"},
+    {"knowledge"},
+    {"search"},
+    {"study", "command", "adapters", "experiments"},
     {"report"},
     {"cli", "__main__", "__init__"},
 ]

@@ -180,7 +180,9 @@ def test_under_noise_the_estimate_is_the_models_and_the_interval_holds_the_truth
 
 def test_a_known_kernel_on_a_grid():
     grid = Box([(0.0, 1.0)]).grid(40)
-    search = Search(grid, 0.9, "ucb", model=FixedModel(Stationary("se", np.array([0.2])), 1e-4), noise=0.01)
+    search = Search(
+        grid, 0.9, "ucb", model=FixedModel(Stationary("se", np.array([0.2])), 1e-4), noise=0.01, confirm=False
+    )
     for _ in range(10):
         x = search.ask()
         search.tell(x, float(np.sin(3 * x[0])))
@@ -216,7 +218,7 @@ def test_rounding_never_asks_a_point_twice():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"domain": [(0, 1)]}, "a Box or a Finite was wanted"),
+        ({"domain": [(0, 1)]}, "a Mixed or a Finite was wanted"),
         ({"target": np.nan}, "target: nan came"),
         ({"target": "high"}, "target: 'high' of type str"),
         ({"rule": "best"}, "one of auto, "),
@@ -279,10 +281,17 @@ def test_a_rule_that_does_not_fit_is_refused_at_once(rule, domain, model, messag
 
 def test_an_answer_can_be_read_by_a_person():
     search = Search(BOX, target=5.0, noise=0)
-    assert str(search.answer()) == "open after 0 evaluations"
+    assert "open: not decided yet" in str(search.answer())
     search.tell([1.0, 2.5], 6.0)
-    assert str(search.answer()) == "good after 1 evaluations: value 6, good with probability 1, at [1, 2.5]"
+    assert str(search.answer()) == (
+        "verdict      good: the target is met\n"
+        "setting      [1, 2.5]\n"
+        "value        6\n"
+        "certificate  the objective is noise-free\n"
+        "evaluations  1"
+    )
+    assert "<td>the objective is noise-free</td>" in search.answer()._repr_html_()
     noisy = Search(BOX, target=5.0, noise=1.0)
     noisy.tell([1.0, 2.5], 6.0)
-    assert "open after 1 evaluations: value" in str(noisy.answer())
     assert "between" in str(noisy.answer())
+    assert "by the model" in str(noisy.answer())

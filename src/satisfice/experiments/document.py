@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from satisfice.experiments import lenient
+from satisfice.experiments.agreement import agreement
 from satisfice.experiments.claims import CLAIMS
 from satisfice.experiments.curves import load, record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
@@ -47,7 +48,7 @@ def restore(kept: Path, records: Path) -> None:
 
 def document(out: Path, docs: Path) -> str:
     """The text; draws the pictures on the way."""
-    parts = [_head(), _claims(out), "## Figures\n"]
+    parts = [_head(), _claims(out), agreement(out), "## Figures\n"]
     pictures = docs / "images" / "reproduction"
     phi_figure(pictures / "phi.png")
     parts.append(_section("phi", "1", "the penalties Phi and the standard regret", [("", "phi.png", {"runs": 0})]))

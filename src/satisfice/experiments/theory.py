@@ -57,7 +57,7 @@ def run_theory(kernel: str, name: str, seed: int, rule: Rule | None = None) -> R
     rng = default_rng([seed, 1])
     values = function_of_known_norm(kernel, seed)(GRID.U)
     chosen = rule or (UpperConfidence(width(kernel)) if name == "ucb" else Elimination(width(kernel)))
-    search = Search(GRID, 0.0, chosen, model=FixedModel(KERNELS[kernel], LAM), noise=SIGMA, seed=seed)
+    search = Search(GRID, 0.0, chosen, model=FixedModel(KERNELS[kernel], LAM), noise=SIGMA, confirm=False, seed=seed)
     path = []
     for _ in range(ROUNDS[kernel]):
         x = search.ask()

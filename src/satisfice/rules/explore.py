@@ -9,7 +9,7 @@ from satisfice.belief import Belief
 from satisfice.maximise import maximise, taken, unasked
 from satisfice.rules.confidence import BoundScore
 from satisfice.rules.requirements import Requirements, single
-from satisfice.types import Array
+from satisfice.types import Array, SpaceExhausted
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,14 @@ class Sobol:
             sequence = belief.points[same_for_every_step.permutation(len(belief.points))]
         rest = sequence[(belief.step - 1) % len(sequence) :]
         free = rest[~taken(rest, belief.avoid)]
-        return free[0] if len(free) else unasked(belief.domain, belief.avoid, rng)
+        if len(free):
+            return free[0]
+        try:
+            return unasked(belief.domain, belief.avoid, rng)
+        except SpaceExhausted:
+            if not belief.repeats:
+                raise
+            return rest[0]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,162 @@
+"""Is the answer really good, or was it luck? Branin minimised to a target of 2 under noise, budget 500.
+
+    .venv/bin/python bench/luck.py [--seeds 200 --jobs 2]     (resumable; then writes docs/luck.md and docs/images/luck.png)
+
+- `naive`: Optuna's TPE sampler, stopped at the first value that reaches the target
+- `folk`: the same, but a value that reaches the target is repeated ten times, and the mean of these must reach it
+- `find`: `satisfice.find` with confidence 0.95; the noise is known (`known`), or not (`unknown`)
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import optuna
+from numpy.random import Generator, default_rng
+
+from satisfice import find
+from satisfice.experiments.records import Records, pack
+from satisfice.experiments.run import Task, run_tasks
+
+ROOT = Path(__file__).parent.parent
+TARGET, BUDGET, CONFIDENCE = 2.0, 500, 0.95
+SPACE = {"x": (-5.0, 10.0), "y": (0.0, 15.0)}
+RANGE = (-2.0, 30.0)  # of the bounded objective: Branin cut off at 20, and its noise
+LOWEST = 0.397887
+
+
+def branin(x: float, y: float) -> float:
+    """The Branin function; its minimum is 0.397887."""
+    return float(
+        (y - 5.1 / (4 * np.pi**2) * x * x + 5 / np.pi * x - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) + 10
+    )
+
+
+def gaussian(sd: float) -> Callable[[Generator, float], float]:
+    return lambda rng, f: sd * rng.standard_normal()
+
+
+def student(rng: Generator, f: float) -> float:
+    """Student's t with 3 degrees of freedom, scaled to a standard deviation of 2."""
+    return float(2 / np.sqrt(3) * rng.standard_t(3))
+
+
+def growing(rng: Generator, f: float) -> float:
+    """Gaussian, with a standard deviation that grows with the value: 1 at 0, 3 at 20."""
+    return float((1 + 0.1 * f) * rng.standard_normal())
+
+
+def skewed(rng: Generator, f: float) -> float:
+    """Exponential towards bad values, standard deviation 2, mean 0."""
+    return float(np.clip(2 * (rng.exponential() - 1), -2.39, 10 - 0.02))
+
+
+def disasters(rng: Generator, f: float) -> float:
+    """Nearly quiet, but one run in twenty is worse by 8; mean 0."""
+    return float(8 * (rng.random() < 0.05) - 0.4 + 0.3 * (2 * rng.random() - 1))
+
+
+NOISES: dict[str, Callable[[Generator, float], float]] = {
+    **{f"sd {sd:g}": gaussian(sd) for sd in (0, 0.5, 2, 5)},
+    "Student t(3), sd 2": student,
+    "growing with the value": growing,
+    "skewed, sd 2": skewed,
+    "rare disasters": disasters,
+}
+KNOWN = {"sd 0": 0.0, "sd 0.5": 0.5, "sd 2": 2.0, "sd 5": 5.0}
+BOUNDED = ("skewed, sd 2", "rare disasters")
+
+
+def conditions() -> list[tuple[str, str]]:
+    """(noise, method) in the order of the table."""
+    found = [(noise, method) for noise in KNOWN for method in ("naive", "folk", "known", "unknown")]
+    found += [(noise, "unknown") for noise in NOISES if noise not in KNOWN]
+    found += [(noise, "range") for noise in BOUNDED]
+    return [*found, ("unreachable, sd 2", "unknown")]
+
+
+def run(noise: str, method: str, seed: int) -> dict[str, Any]:
+    """One run: the verdict, the true value of the setting that it named, and what it spent."""
+    rng = default_rng([seed, 1])
+    unreachable = noise.startswith("unreachable")
+    disturb = NOISES["sd 2" if unreachable else noise]
+
+    def truth(params: dict[str, float]) -> float:
+        f = branin(params["x"], params["y"])
+        return min(f, 20.0) if noise in BOUNDED else f
+
+    def objective(params: dict[str, float]) -> float:
+        f = truth(params)
+        return f + disturb(rng, f)
+
+    target = -1.5 if unreachable else TARGET
+    record = {"key": f"{noise}/{method}/{seed}", "noise": noise, "method": method, "seed": seed}
+    if method in ("naive", "folk"):
+        return record | _by_tpe(objective, truth, method == "folk", seed)
+    stated: float | Literal["learn"] = KNOWN[noise] if method == "known" else "learn"
+    answer = find(
+        objective,
+        SPACE,
+        target,
+        budget=BUDGET,
+        direction="minimize",
+        noise=None if method == "range" or noise == "sd 0" else stated,
+        value_range=RANGE if method == "range" else None,
+        confidence=CONFIDENCE,
+        seed=seed,
+        progress=False,
+    )
+    repeats = answer.certificate.repeats if answer.certificate is not None else 0
+    f = truth(answer.params) if answer.params is not None else None
+    spent = answer.evaluations + answer.failures
+    return record | {"verdict": answer.verdict, "truth": f, "evaluations": spent, "repeats": repeats, "target": target}
+
+
+def _by_tpe(
+    objective: Callable[[dict[str, float]], float], truth: Callable[[dict[str, float]], float], folk: bool, seed: int
+) -> dict[str, Any]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction="minimize", sampler=optuna.samplers.TPESampler(seed=seed))
+    spent = 0
+    while spent < BUDGET:
+        trial = study.ask()
+        params = {name: trial.suggest_float(name, *bounds) for name, bounds in SPACE.items()}
+        value = objective(params)
+        spent += 1
+        if value <= TARGET and folk:
+            count = min(10, BUDGET - spent)
+            spent += count
+            value = float(np.mean([objective(params) for _ in range(count)])) if count else np.inf
+        if value <= TARGET:
+            return {
+                "verdict": "good",
+                "truth": truth(params),
+                "evaluations": spent,
+                "repeats": 10 * folk,
+                "target": TARGET,
+            }
+        study.tell(trial, value)
+    return {"verdict": "open", "truth": None, "evaluations": spent, "repeats": 0, "target": TARGET}
+
+
+def main() -> None:
+    """Run what is missing, then write the page and the picture."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", help="only noises that contain this")
+    given = parser.parse_args()
+    path = ROOT / "out" / "records" / "luck.jsonl"
+    chosen = [c for c in conditions() if given.only is None or given.only in c[0]]
+    tasks = [Task(f"{n}/{m}/{s}", run, (n, m, s)) for n, m in chosen for s in range(given.seeds)]
+    run_tasks(tasks, path, jobs=given.jobs, title="luck")
+    pack(path, ROOT / "docs" / "records" / "luck.jsonl.gz")
+    from luck_page import write
+
+    write(list(Records(path)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""docs/luck.md and docs/images/luck.png from the records of bench/luck.py."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import beta
+
+ROOT = Path(__file__).parent.parent
+NAMES = {
+    "naive": "stop at the first good value (TPE)",
+    "folk": "repeat ten times and average (TPE)",
+    "known": "`find`, noise known",
+    "unknown": "`find`, noise unknown",
+    "range": "`find`, range stated",
+}
+COLOURS = {"naive": "#D55E00", "folk": "#E69F00", "known": "#0072B2", "unknown": "#56B4E9"}
+DELTA = 0.05
+
+
+def interval(hits: int, runs: int) -> tuple[float, float]:
+    """The 95 % interval of Clopper and Pearson for a share."""
+    low = beta.ppf(0.025, hits, runs - hits + 1) if hits else 0.0
+    high = beta.ppf(0.975, hits + 1, runs - hits) if hits < runs else 1.0
+    return float(low), float(high)
+
+
+def row(records: list[dict[str, Any]], sd: float | None) -> dict[str, Any]:
+    """The figures of one condition."""
+    good = [r for r in records if r["verdict"] == "good"]
+    true = [r for r in good if r["truth"] <= r["target"]]
+    limits = [2 * sd**2 * np.log(1 / DELTA) / (r["target"] - r["truth"]) ** 2 for r in true] if sd else []
+    return {
+        "runs": len(records),
+        "good": len(good) / len(records),
+        "none": sum(r["verdict"] == "none" for r in records) / len(records),
+        "true": len(true) / len(good) if good else None,
+        "interval": interval(len(true), len(good)) if good else None,
+        "evaluations": float(np.mean([r["evaluations"] for r in records])),
+        "repeats": float(np.median([r["repeats"] / limit for r, limit in zip(true, limits, strict=True)]))
+        if limits
+        else None,
+        "spent": float(np.median([r["evaluations"] / limit for r, limit in zip(true, limits, strict=True)]))
+        if limits
+        else None,
+    }
+
+
+def rows(records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The figures of each condition (noise, method), in the order of the records' first runs."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in sorted(records, key=lambda r: r["seed"]):
+        groups.setdefault((record["noise"], record["method"]), []).append(record)
+    sds = {"sd 0.5": 0.5, "sd 2": 2.0, "sd 5": 5.0}
+    return {key: row(group, sds.get(key[0])) for key, group in groups.items()}
+
+
+def table(found: dict[tuple[str, str], dict[str, Any]], keys: list[tuple[str, str]]) -> str:
+    """The conditions as a table."""
+    lines = [
+        "| noise | how | runs | say good | of these truly good (95 % interval) | say none | evaluations, mean |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for noise, method in keys:
+        if (noise, method) in found:
+            r = found[noise, method]
+            true = "-" if r["true"] is None else f"{r['true']:.1%} ({r['interval'][0]:.0%} to {r['interval'][1]:.0%})"
+            lines.append(
+                f"| {noise} | {NAMES[method]} | {r['runs']} | {r['good']:.1%} | {true} | {r['none']:.1%} | {r['evaluations']:.0f} |"
+            )
+    return "\n".join(lines)
+
+
+def write(records: list[dict[str, Any]]) -> None:
+    """The page and the picture."""
+    found = rows(records)
+    gaussian = [(f"sd {sd}", m) for sd in ("0", "0.5", "2", "5") for m in ("naive", "folk", "known", "unknown")]
+    other = [key for key in found if key[0].startswith(("Student", "growing"))]
+    apart = [(noise, m) for noise in ("skewed, sd 2", "rare disasters") for m in ("unknown", "range")]
+    unreachable = [key for key in found if key[0].startswith("unreachable")]
+    spent = ["| noise | how | repeats of the certified point / limit | all evaluations / limit |", "|---|---|---|---|"]
+    for noise, method in gaussian:
+        r = found.get((noise, method))
+        if r and r["repeats"] is not None and method in ("known", "unknown"):
+            spent.append(f"| {noise} | {NAMES[method]} | {r['repeats']:.1f} | {r['spent']:.1f} |")
+    page = f"""# Luck
+
+A value that reaches the target under noise may be luck. The experiment: the Branin function (minimum 0.398) is minimised to a
+target of 2, each value with noise; a run ends when the method says that it has found a good setting, at the latest after 500
+evaluations. Then the true value of the setting is looked at. Written by `python bench/luck.py` from its records
+(`docs/records/luck.jsonl.gz`).
+
+![Share of the answers that are truly good, and what they cost, over the noise](images/luck.png)
+
+{table(found, gaussian)}
+
+`find` promises that at most 5 % of its searches ever call a bad setting good, for Gaussian noise. Other noise that it was not
+made for, but stands:
+
+{table(found, other)}
+
+Where the promise ends: noise that is skewed towards bad values, and disasters so rare that the repeats do not show them (Branin
+cut off at 20, so that a range can be stated). A stated range (`value_range`) makes the certificate valid for any distribution,
+at a price:
+
+{table(found, apart)}
+
+A target that cannot be reached (-1.5, with noise of sd 2):
+
+{table(found, unreachable)}
+
+No test can certify a setting with fewer than about 2 sigma^2 log(1 / 0.05) / gap^2 values of it, its gap being how much better
+than the target it truly is. What is spent, in multiples of that limit (medians over the runs that ended with a good setting):
+
+{chr(10).join(spent)}
+"""
+    (ROOT / "docs" / "luck.md").write_text(page)
+    picture(found)
+
+
+def picture(found: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """Shares and costs over the noise."""
+    sds = ("0", "0.5", "2", "5")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4), constrained_layout=True)
+    for offset, method in enumerate(COLOURS):
+        shown = [(i, found[f"sd {sd}", method]) for i, sd in enumerate(sds) if (f"sd {sd}", method) in found]
+        shown = [(i, r) for i, r in shown if r["true"] is not None]
+        x = [i + 0.08 * (offset - 1.5) for i, _ in shown]
+        true = np.array([r["true"] for _, r in shown])
+        ends = np.array([r["interval"] for _, r in shown]).T
+        label = NAMES[method].replace("`", "")
+        left.errorbar(
+            x, 100 * true, yerr=100 * np.abs(ends - true), color=COLOURS[method], marker="o", label=label, capsize=2
+        )
+        right.plot(x, [r["evaluations"] for _, r in shown], color=COLOURS[method], marker="o")
+    left.axhline(95, color="0.5", lw=1, ls="--")
+    left.text(-0.25, 90.5, "promised: 95 %", color="0.4", fontsize=8)
+    left.set(ylim=(0, 104), ylabel="answers 'good' that are truly good, %")
+    right.set(yscale="log", ylabel="evaluations, mean")
+    for axis in (left, right):
+        axis.set_xticks(range(len(sds)), sds)
+        axis.set_xlabel("standard deviation of the noise")
+        axis.spines[["top", "right"]].set_visible(False)
+    left.legend(frameon=False, fontsize=8, loc="lower left")
+    figure.savefig(ROOT / "docs" / "images" / "luck.png", dpi=130)
+    plt.close(figure)

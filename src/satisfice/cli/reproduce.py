@@ -1,0 +1,60 @@
+"""`satisfice reproduce`: the experiments of the paper."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "reproduce",
+        help="run an experiment of the paper and draw its figure",
+        description="Run an experiment of the paper (or go on with it) and draw its figure. `all` runs every one.",
+        epilog="example: satisfice reproduce synthetic --only alpine --trials 5",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "id", help="phi, lenient, synthetic, real, noisy, sts, threshold, none-good, theory, xgboost, or all"
+    )
+    parser.add_argument("--trials", type=int, default=25, help="trials (default: 25)")
+    parser.add_argument("--experiments", type=int, default=10, help="experiments a trial (default: 10)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="run on the Dask cluster at this address instead")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="where records and figures go (default: out)")
+    parser.add_argument("--only", metavar="PROBLEM", help="only the panels on this problem")
+    parser.add_argument("--rules", help="only these rules, such as pg,eg")
+    parser.add_argument("--as", dest="variant", choices=("paper", "published", "auto"), default="paper",
+                        help="what the text says, what the published code did, or our default model")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the figures' numbers as JSON, and nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the experiments that were asked for."""
+    from satisfice.experiments.reproduce import IDS, reproduce
+
+    names = IDS if given.id == "all" else (given.id,)
+    if given.id not in (*IDS, "all"):
+        print(f"satisfice: {given.id!r} came; one of {', '.join(IDS)} or all was wanted", file=sys.stderr)
+        return 2
+    results: dict[str, Any] = {}
+    for name in names:
+        results[name], picture = reproduce(
+            name,
+            variant=given.variant,
+            out=given.out,
+            trials=given.trials,
+            experiments=given.experiments,
+            rules=tuple(given.rules.split(",")) if given.rules else None,
+            only=given.only,
+            jobs=given.jobs,
+            cluster=given.cluster,
+        )
+        if not given.json:
+            print(f"{name}: {results[name]['runs']} runs" + (f"; the figure is {picture}" if picture else ""))
+    if given.json:
+        print(json.dumps(results if given.id == "all" else results[given.id]))
+    return 0

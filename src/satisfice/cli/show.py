@@ -1,0 +1,206 @@
+"""`satisfice status` and `satisfice report`: what a study knows, in words, as JSON, as a table or as a page."""
+
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import shlex
+import shutil
+import sys
+import textwrap
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from satisfice.answer import Answer
+from satisfice.types import BadInput
+
+if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
+    from satisfice.study.view import View
+
+STORAGE, NAME = "satisfice.db", "study"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins with one of them
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    status = commands.add_parser(
+        "status",
+        help="say what a study knows now",
+        description="Say what a study knows now, also while it runs: the verdict, the best setting, the hope, the cost.",
+        epilog="example: satisfice status --csv evaluations.csv",
+        allow_abbrev=False,
+    )
+    add_place(status)
+    status.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    status.add_argument("--csv", metavar="FILE", type=Path, help="write all evaluations to this file as well")
+    status.set_defaults(command=_status)
+    report = commands.add_parser(
+        "report",
+        help="write a study's report, one HTML file",
+        description="Write a study's report, one HTML file that needs nothing else: verdict, plots, evaluations.",
+        epilog="example: satisfice report --out report.html",
+        allow_abbrev=False,
+    )
+    add_place(report)
+    report.add_argument("--out", metavar="FILE", type=Path, default=Path("report.html"), help="(default: report.html)")
+    report.set_defaults(command=_report)
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which study is meant."""
+    parser.add_argument(
+        "--storage",
+        metavar="PATH|URL",
+        default=STORAGE,
+        help=f"an SQLite file or a database's URL (default: {STORAGE})",
+    )
+    parser.add_argument("--name", default=NAME, help=f"the name of the study (default: {NAME})")
+
+
+def stored_view(storage: str, name: str) -> "View":
+    """The view of a study that exists; BadInput where there is none."""
+    import optuna
+
+    from satisfice.study.storage import open_storage
+    from satisfice.study.view import view
+
+    if "://" not in storage and not os.path.lexists(storage):
+        raise BadInput(f"storage: there is no file {storage}; `satisfice find` makes one, or name another by --storage")
+    opened = open_storage(storage)
+    names = optuna.get_all_study_names(opened)
+    if name not in names:
+        there = ", ".join(repr(each)[:60] for each in names[:10]) or "none at all"
+        raise BadInput(f"name: there is no study {name!r:.80}; there is {there}")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return view(optuna.load_study(study_name=name, storage=opened))
+
+
+def _status(given: argparse.Namespace) -> int:
+    """Print what the study knows."""
+    seen = stored_view(given.storage, given.name)
+    if given.csv is not None:
+        write_csv(seen, given.csv)
+    running = sum(each.state == "running" for each in seen.evaluations)
+    if given.json:
+        print(as_json(seen.answer, name=seen.name, target=seen.settings.target, running=running))
+        return 0
+    extra = [("running", f"{running}")] if running else []
+    print(lines(seen.answer, [("target", target(seen)), *extra]))
+    return 0
+
+
+def target(seen: "View") -> str:
+    """The target with its side."""
+    return f"{'at least' if seen.settings.direction == 'maximize' else 'at most'} {seen.settings.target:g}"
+
+
+def _report(given: argparse.Namespace) -> int:
+    """Write the report."""
+    from satisfice.report import page
+
+    path = page.write(stored_view(given.storage, given.name), given.out)
+    print(plain(f"the report is {path}"))
+    return 0
+
+
+def lines(answer: Answer, extra: list[tuple[str, str]]) -> str:
+    """The answer's lines and some more, in two columns; in a terminal long texts go on below their beginning."""
+    said = [*answer.lines, *extra]
+    width = max(len(what) for what, _ in said)
+    room = max(shutil.get_terminal_size().columns - width - 2, 20) if sys.stdout.isatty() else sys.maxsize
+    rows = []
+    for what, text in said:
+        parts = [plain(text)] if what == "command" else textwrap.wrap(plain(text), room, break_on_hyphens=False) or [""]
+        rows += [f"{what:<{width}}  {parts[0]}", *(" " * (width + 2) + part for part in parts[1:])]
+    return "\n".join(rows)
+
+
+def plain(text: object, keep: str = "") -> str:
+    """A text in which nothing can steer the terminal."""
+    hidden = ("Cc", "Cf", "Cs")
+    return "".join(
+        "\ufffd" if unicodedata.category(each) in hidden and each not in keep else each for each in str(text)
+    )
+
+
+def as_json(answer: Answer, **more: Any) -> str:
+    """The answer as one JSON object; what is not finite is null."""
+    certificate = answer.certificate
+    said = {
+        "verdict": answer.verdict,
+        "params": answer.params,
+        "value": answer.value,
+        "interval": answer.interval,
+        "probability": answer.probability,
+        "hope": answer.hope,
+        "evaluations": answer.evaluations,
+        "failures": answer.failures,
+        "certificate": None if certificate is None else dict(vars(certificate)),
+        "repeats": answer.repeats,
+        "needed": answer.needed,
+        "notes": answer.notes,
+        **more,
+    }
+    return json.dumps(_finite(said), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """The same, with None for every number that JSON does not have, and Python's own numbers for numpy's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_csv(seen: "View", path: Path) -> None:
+    """Write all evaluations to a file: numbers by repr, texts so that no spreadsheet runs them."""
+    from satisfice.report.page import put
+
+    names = list(seen.space.distributions)
+    names += sorted({name for each in seen.evaluations for name in each.params} - set(names))
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["number", "state", *map(_cell, names), "value", "repeats", "hope", "seconds", "error"])
+    for each in seen.evaluations:
+        params = [_cell(each.params.get(name)) for name in names]
+        rest = map(_cell, (each.value, each.repeats, each.hope, each.seconds, each.error))
+        table.writerow([each.number, each.state, *params, *rest])
+    put(path, text.getvalue().encode(errors="replace"))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA) else value
+    return repr(value)
+
+
+def same_place(given: argparse.Namespace, command: str) -> str:
+    """A command line on the same study, without a password."""
+    words = ["satisfice", command]
+    if given.storage != STORAGE:
+        words += ["--storage", hidden(given.storage)]
+    if given.name != NAME:
+        words += ["--name", given.name]
+    return plain(shlex.join(words))
+
+
+def hidden(storage: str) -> str:
+    """The storage as it may be shown: a URL without its password."""
+    if "://" not in storage:
+        return storage
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(storage).set(query={}).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
+        return storage.split("://")[0] + "://..."

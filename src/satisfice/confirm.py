@@ -1,0 +1,122 @@
+"""Confirming under noise: which points have been asked again, and whether to ask one again or to explore.
+
+A candidate is a point that has been asked again. The first value at a point may have been luck, for it is why the point was
+chosen; all later ones are fresh. What is a candidate and what is fresh follows from the history alone.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from satisfice.certificate import Certificate, EProcess, level, look_skewed, lower_bound
+from satisfice.types import Array
+
+PATIENCE = 20  # so many repeats are always affordable,
+SHARE = 2.0  # and so many for each evaluation so far
+LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
+OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
+
+
+@dataclass
+class Ledger:
+    """Which values are fresh; the search writes it."""
+
+    first: dict[bytes, float] = field(default_factory=dict)  # the first value at each point
+    fresh: dict[bytes, list[float]] = field(default_factory=dict)  # the others, at the points that were asked again
+    current: bytes | None = None  # the point that was asked again last
+    same: int = 0  # so many values were the same as the first one at their point,
+    different: int = 0  # and so many were not
+
+    def add(self, key: bytes, value: float, fresh: bool) -> bool:
+        """Enter a value; whether it is a fresh one."""
+        if key not in self.first:
+            self.first[key] = value
+            return False
+        self.same += self.first[key] == value
+        self.different += self.first[key] != value
+        if fresh:
+            self.open(key)
+            self.fresh[key].append(value)
+        return fresh
+
+    def open(self, key: bytes) -> None:
+        """The point is being asked again: it is a candidate from now on."""
+        if key in self.first:
+            self.fresh.setdefault(key, [])
+            self.current = key
+
+    @property
+    def deterministic(self) -> bool | None:
+        """Whether repeats give identical values; None as long as too few were made.
+
+        One identical repeat is enough, but three are asked for where different points gave the same value: such values are
+        counts or grades, of which two may well be equal by chance.
+        """
+        if self.different:
+            return False
+        coarse = len(set(self.first.values())) < len(self.first)
+        return True if self.same >= (3 if coarse else 1) else None
+
+
+def certificate(test: EProcess, values: Array, target: float, delta: float, tested: int) -> Certificate | None:
+    """The certificate that the fresh values give, if they give one."""
+    share = level(delta, tested)
+    if test.log_evidence(values, target) < -np.log(share):
+        return None
+    skewed = "Gaussian" in test.guarantee and look_skewed(values)
+    return Certificate(test.guarantee, 1 - delta, len(values), lower_bound(test, values, share), tested, skewed)
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """A point that might be certified; values in the model's units."""
+
+    index: int  # of a value at the point
+    gap: float  # the posterior mean less the target
+    spread: float  # the standard deviation of the noise at the point
+    evidence: float  # log E_m of its fresh values
+    tested: bool  # whether it has been asked again
+    present: bool  # whether it was asked again last
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Whether to ask a point again, and what it would cost."""
+
+    repeat: int | None  # the index of a value at the point to ask again; None: explore
+    cheapest: int | None  # likewise of the point that is cheapest to certify
+    cost: float  # about so many fresh values would certify that
+    margin: float  # what a point must have above the target to be affordable, in units of the noise
+
+
+def plan(test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int, evaluations: int) -> Plan:
+    """Compare what it would take to certify each of the points.
+
+    `test` and `target` are in the model's units, as the prospects are. If evidence e is wanting and each fresh value brings
+    `test.rate`, then e / rate values are needed. A point is asked again
+    where that is affordable; if none is, the search explores for a point that would be.
+    """
+    affordable = max(PATIENCE, SHARE * evaluations)
+    opening, going_on = (-np.log(level(delta, max(k, 1))) for k in (tested + 1, tested))
+    costs = {}
+    for prospect in prospects:
+        if prospect.gap > 0:
+            wanting = (going_on if prospect.tested else opening) - prospect.evidence
+            costs[prospect] = max(wanting / max(test.rate(prospect.gap, prospect.spread, target), 1e-300), 1.0)
+    margin = float(np.sqrt(2 * opening / affordable))
+    if not costs:
+        return Plan(None, None, np.inf, margin)
+    chosen = min(costs, key=lambda prospect: costs[prospect])
+    for prospect, cost in costs.items():
+        if prospect.present and cost <= LOYALTY * costs[chosen]:
+            chosen = prospect
+    limit = affordable * (LOYALTY if chosen.present else 1.0)
+    return Plan(chosen.index if costs[chosen] <= limit else None, chosen.index, float(costs[chosen]), margin)
+
+
+def own_spread(values: Array, sigma: float) -> float:
+    """The standard deviation of the noise at a point: its own repeats, and the model's estimate as if from `OWN` of them."""
+    if len(values) < 2:
+        return sigma
+    squares = float(((values - values.mean()) ** 2).sum())
+    return float(np.sqrt((OWN * sigma**2 + squares) / (OWN + len(values) - 1)))

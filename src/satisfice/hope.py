@@ -1,0 +1,68 @@
+"""Hope: the model's probability that some point of the domain is good.
+
+Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at its word the model gives up
+far too early. So a learned model's draws get the tails of a Student distribution, and the model is taken to be worthless with a
+probability that falls with the number of evaluations; both were set by what the problems of the paper and their like need.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.acquisition import mix_standard_scores, probability_good, standard_score
+from satisfice.belief import Belief
+from satisfice.gp.posterior import cholesky
+from satisfice.maximise import climb
+from satisfice.rules.marginal import MixedScore
+from satisfice.types import Array
+
+DRAWS = 256
+CLIMBED = 10  # so many of the most promising points climb to the tops of the probability of being good
+TAILS = 3  # degrees of freedom of the draws of a learned model
+TRUST = 7.0  # a learned model is worthless with probability exp(-n / (TRUST (d + 1)))
+DRAWN = 160  # so many of the most promising points are drawn jointly
+
+
+class Outlook(NamedTuple):
+    """What the model expects of the domain as a whole."""
+
+    hope: float  # P(max f >= target)
+    best_bet: float  # the largest P(f(x) >= target) of a single point
+
+
+def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outlook:
+    """P(max f >= target) by joint draws at points spread over the domain, near the best ones, and where good is likeliest.
+
+    `learned_from` is the number of evaluations that the model was learned from, None if it was known beforehand.
+    """
+    score = MixedScore(belief, partial(standard_score, level=belief.target), mix_standard_scores)
+    points = belief.points
+    if points is None:
+        points = np.vstack(belief.candidates(rng))
+    scores = score(points)
+    order = np.argsort(-scores)
+    tops = points[:0]
+    if belief.points is None:
+        tops = belief.domain.snap(climb(score, points[order[:CLIMBED]])[0])
+    points = np.vstack([tops, points[order[:DRAWN]]])
+    normal = rng.standard_normal((len(points), DRAWS))
+    doubt = 0.0
+    if learned_from is not None:
+        normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
+        doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
+    hope, chances = 0.0, np.zeros(len(points))
+    for weight, posterior in belief.members:
+        mean, covariance = posterior.joint(points)
+        hope += weight * _some_above(mean, covariance, belief.target, normal)
+        chances += weight * probability_good(mean, np.sqrt(np.maximum(np.diag(covariance), 1e-300)), belief.target)
+    best = float(chances.max())
+    return Outlook(doubt + (1 - doubt) * max(hope, best), best)
+
+
+def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:
+    """The share of joint draws whose maximum reaches the level."""
+    L, _ = cholesky(covariance)
+    draws = mean[:, None] + L @ normal
+    return float((draws.max(axis=0) >= level).mean())

@@ -1,0 +1,272 @@
+"""`Knowledge`: what a search has been told, and what its model makes of that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import default_rng
+from scipy.special import ndtri
+
+from satisfice.acquisition import probability_good
+from satisfice.belief import Belief
+from satisfice.border import number, stated_noise
+from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
+from satisfice.confirm import Ledger, Plan, Prospect, certificate, own_spread, plan
+from satisfice.domain import Box, Domain, Finite
+from satisfice.gp.models import Fit, FixedModel, Model, Observations
+from satisfice.gp.posterior import Marginal
+from satisfice.hope import Outlook, outlook
+from satisfice.mixed import Mixed
+from satisfice.threads import one_blas_thread
+from satisfice.types import Array, BadInput, NumericalFailure
+
+BEST = 5  # so many of the best points are looked around
+SILENT = 1e-9  # a smaller standard deviation of the noise, in the model's units, is as good as none
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The model's view of f at a point that was evaluated; values to be maximised."""
+
+    index: int  # of a value at the point
+    value: float
+    low: float
+    high: float
+    probability: float | None  # of being good; None where the model fails
+
+
+class Knowledge:
+    """All that was told of a domain and a target, as values to be maximised, and the model's fit to it."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        target: float,
+        model: Model,
+        *,
+        direction: str,
+        noise: float | Literal["learn"] | None,
+        confidence: float,
+        value_range: tuple[float, float] | None,
+        seed: int,
+    ) -> None:
+        if not isinstance(domain, Box | Mixed | Finite):
+            raise BadInput(f"domain: {domain!r} came; a Box, a Mixed or a Finite was wanted")
+        if direction not in ("maximize", "minimize"):
+            raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+        if not 0 < number(confidence, "confidence") < 1:
+            raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise BadInput(f"seed: {seed!r} came; a whole number, 0 or more, was wanted")
+        self.domain = domain
+        self.target = number(target, "target")
+        self.direction = direction
+        self.confidence = float(confidence)
+        self.seed = int(seed)
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._model = model
+        self.value_range = checked_range(value_range, self.target)
+        self._stated_noise = "learn" if noise is None and value_range is not None else stated_noise(noise)
+        self._memory: object = None  # what a remembering rule has folded so far
+        self._X = np.empty((0, domain.dimension))  # as they were told
+        self._U = np.empty((0, domain.dimension))
+        self._ledger = Ledger()
+        self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
+        self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
+        self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
+        self._failed = np.empty((0, domain.dimension))
+        self._y = np.empty(0)
+        self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
+        self._notes: tuple[str, ...] = ()
+
+    @property
+    def deterministic(self) -> bool | None:
+        """Whether the objective is noise-free; None as long as nobody knows."""
+        if self._stated_noise is not None:
+            return self._stated_noise == 0
+        return self._ledger.deterministic
+
+    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True) -> None:
+        """Record the value seen at x, whether x was asked for or not.
+
+        `fresh=False` is for values that were perhaps chosen, such as those of an old table: they teach and certify nothing.
+        """
+        u = self._point(x)
+        y = self._sign * number(value, "value", "; report a failed evaluation by fail(x)")
+        if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
+            low, high = self.value_range
+            raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
+        told = np.asarray(x, dtype=np.float64) + 0.0
+        key = told.tobytes()
+        self._X = np.vstack([self._X, told])
+        self._U = np.vstack([self._U, u])
+        self._y = np.append(self._y, y)
+        if self._ledger.add(key, y, fresh) and self._certificate is None and self.deterministic is False:
+            values = np.array(self._ledger.fresh[key])
+            found = certificate(self.test, values, self._goal, self._delta, self.tested)
+            self._certificate = None if found is None else (len(self._y) - 1, found)
+
+    def fail(self, x: npt.ArrayLike) -> None:
+        """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
+        self._failed = np.vstack([self._failed, self._point(x)])
+        self._ledger.open((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
+
+    def hope(self) -> float:
+        """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
+        with one_blas_thread():
+            view = self._look_ahead()
+        return 1.0 if view is None else view.hope
+
+    def probability_good(self, X: npt.ArrayLike) -> Array:
+        """The model's probability (m,) that each of the points X (m, d), in the user's units, reaches the target."""
+        U = self.domain.to_unit(X)
+        with one_blas_thread():
+            belief = self._belief(self._fitted(), 1)
+            chances = [weight * probability_good(*p.marginal(U), belief.target) for weight, p in belief.members]
+        return np.asarray(sum(chances))
+
+    def predict(self, X: npt.ArrayLike) -> Marginal:
+        """The model's mean and standard deviation (m,) of f at the points X (m, d), both in the user's units."""
+        U = self.domain.to_unit(X)
+        with one_blas_thread():
+            fit = self._fitted()
+            mean, std = self._belief(fit, 1).marginal(U)
+        return Marginal(self._sign * fit.units.restore(mean), fit.units.restore_std(std))
+
+    @property
+    def _delta(self) -> float:
+        """The error that a verdict may have."""
+        return 1 - self.confidence
+
+    @property
+    def _goal(self) -> float:
+        """The target, to be reached from below."""
+        return self._sign * self.target
+
+    @property
+    def tested(self) -> int:
+        """How many candidates have been tested, or may have been."""
+        return len(self._ledger.fresh) + self.unseen
+
+    @property
+    def test(self) -> EProcess:
+        """The test that goes with what is known of the noise."""
+        if self.value_range is not None:
+            return Bounded(*sorted(self._sign * end for end in self.value_range))
+        return KnownNoise(self._stated_noise) if isinstance(self._stated_noise, float) else LearnedNoise()
+
+    def _look_ahead(self) -> Outlook | None:
+        """The model's outlook; None before there is a model, or where it fails."""
+        counts = len(self._y), len(self._failed)
+        if len(self._y) < max(self._model.starting_points, 1):
+            return None
+        if self._outlook is None or self._outlook[0] != counts:
+            try:
+                belief = self._belief(self._fitted(), sum(counts) + 1)
+                learned_from = None if isinstance(self._model, FixedModel) else len(self._y)
+                view = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
+            except NumericalFailure:
+                return None
+            self._outlook = (counts, view)
+        return self._outlook[1]
+
+    def _plan(self) -> Plan | None:
+        """Whether a point should be asked again, under noise; None where there is no model. Indices are those of values."""
+        if len(self._y) < max(self._model.starting_points, 1):
+            return None
+        try:
+            fit = self._fitted()
+        except NumericalFailure:
+            return None
+        sigma = self._sigma(fit)
+        target = float(fit.units.standardise(self._goal))
+        latest = {self._X[index].tobytes(): k for k, index in enumerate(fit.kept)}  # of each point one value will do
+        prospects = []
+        for key, k in latest.items():
+            fresh = self._ledger.fresh.get(key)
+            values = np.array(fresh or [])
+            prospects.append(
+                Prospect(
+                    index=int(fit.kept[k]),
+                    gap=float(fit.means[k]) - target,
+                    spread=own_spread(fit.units.standardise(values), sigma),
+                    evidence=self.test.log_evidence(values, self._goal) if len(values) else 0.0,
+                    tested=fresh is not None,
+                    present=key == self._ledger.current,
+                )
+            )
+        test = self.test
+        if isinstance(test, Bounded):
+            test = Bounded(*fit.units.standardise([test.low, test.high]))
+        return plan(test, prospects, target, self._delta, self.tested, len(self._y))
+
+    def _sigma(self, fit: Fit) -> float:
+        """The standard deviation of the noise in the model's units, as stated or learned."""
+        if isinstance(self._stated_noise, float):
+            return max(fit.units.standardise_std(self._stated_noise), SILENT)
+        return float(np.sqrt(sum(weight * posterior.lam for weight, posterior in fit.members)))
+
+    def _estimate(self, chosen: int | None = None) -> Estimate:
+        """The estimate at the point of a chosen value, or at the evaluated point of highest posterior mean."""
+        try:
+            fit = self._fitted()
+        except NumericalFailure:
+            index = int(np.argmax(self._y)) if chosen is None else chosen
+            return Estimate(index, float(self._y[index]), -np.inf, np.inf, None)
+        index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
+        belief = self._belief(fit, 1)
+        mean, std = (float(part[0]) for part in belief.marginal(self._U[index : index + 1]))
+        half = float(ndtri(0.5 + 0.5 * self.confidence)) * std
+        value, low, high = (float(fit.units.restore(z)) for z in (mean, mean - half, mean + half))
+        u = self._U[index : index + 1]
+        chances = [weight * probability_good(*p.marginal(u), belief.target)[0] for weight, p in belief.members]
+        return Estimate(index, value, low, high, float(sum(chances)))
+
+    def _point(self, x: npt.ArrayLike) -> Array:
+        given = np.asarray(x)
+        if given.ndim != 1:
+            raise BadInput(f"x: shape {given.shape} came; one point of {self.domain.dimension} coordinates was wanted")
+        return self.domain.to_unit(x)[0]
+
+    def _pending(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Array:
+        given = np.asarray(pending)
+        if given.size == 0:
+            return np.empty((0, self.domain.dimension))
+        return self.domain.to_unit(given)
+
+    @property
+    def _noise(self) -> float | None:
+        """The noise as the model is to see it: None means learn it."""
+        if self.deterministic:
+            return 0.0
+        return self._stated_noise if isinstance(self._stated_noise, float) else None
+
+    def _fitted(self) -> Fit:
+        """The model's fit to all observations, made from the last one where that helps."""
+        noise = self._noise
+        previous = self._fit[1] if self._fit is not None and self._fit[0] == noise else None
+        seen = Observations(self.domain, self._U, self._y, self._goal, noise, self.seed)
+        fit = self._model.fit(seen, previous) if previous is None or previous.n < len(self._y) else previous
+        self._fit = (noise, fit)
+        self._notes = tuple(note.text for note in fit.notes)
+        return fit
+
+    def _belief(self, fit: Fit, step: int) -> Belief:
+        standardised = float(fit.units.standardise(self._goal))
+        means = fit.units.standardise(self._y[fit.kept]) if self.deterministic else fit.means
+        order = np.argsort(-means, kind="stable")[:BEST]
+        none = np.empty((0, self.domain.dimension))
+        return Belief(
+            members=fit.members,
+            domain=self.domain,
+            target=standardised,
+            step=step,
+            seed=self.seed,
+            incumbent=float(means.max()) if len(means) else 0.0,
+            best=self._U[fit.kept[order]],
+            avoid=none if self.deterministic is False else self._U,
+            repeats=self.deterministic is False,
+            memory=self._memory,
+        )

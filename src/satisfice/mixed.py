@@ -1,0 +1,186 @@
+"""`Mixed`: a box in which some coordinates have levels of their own, and some stand together for one choice."""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+
+from satisfice.domain import Box
+from satisfice.types import Array, BadInput
+
+HOT = math.sqrt(0.5)  # where a chosen coordinate sits in the unit cube: two choices are then at distance 1
+NEAR = 1e-9  # a coordinate so close to a level, in the unit cube, is that level
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A box whose coordinates j in `levels` take the listed values only, and where each group in `choices` is one-hot.
+
+    One-hot: exactly one coordinate of the group is 1, the others are 0. `integers` lists coordinates of whole numbers.
+
+    >>> mixed = Mixed([(0.0, 1.0), (1, 64), (0, 1), (0, 1)], levels={1: [1, 8, 64]}, choices=[(2, 3)])
+    >>> mixed.from_unit(np.array([[0.25, 0.2, 0.6, 0.1]]))
+    array([[0.25, 8.  , 1.  , 0.  ]])
+    """
+
+    bounds: Sequence[tuple[float, float]]
+    levels: Mapping[int, Sequence[float]] = field(default_factory=dict, hash=False)
+    choices: Sequence[Sequence[int]] = ()
+    integers: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        box = Box(self.bounds, self.integers)
+        try:
+            levels = {operator.index(j): tuple(map(float, values)) for j, values in dict(self.levels).items()}
+            choices = tuple(tuple(map(operator.index, group)) for group in self.choices)
+        except (TypeError, ValueError):
+            raise BadInput(
+                f"Mixed: levels={self.levels!r}, choices={self.choices!r} came; levels={{coordinate: values}} and "
+                "choices=[(coordinate, coordinate, ...), ...] were wanted"
+            ) from None
+        used = [*levels, *box.integers, *(j for group in choices for j in group)]
+        if not all(0 <= j < box.dimension for j in used):
+            raise BadInput(f"Mixed: coordinates {used} came; indices from 0 to {box.dimension - 1} were wanted")
+        if len(set(used)) < len(used):
+            raise BadInput("Mixed: a coordinate has one role only: integer, levels, or part of one choice")
+        for j, values in levels.items():
+            low, high = box.bounds[j]
+            inside = len(values) > 1 and all(low <= value <= high for value in values)
+            if not (inside and len(np.unique(_share(values, low, high))) == len(values)):
+                raise BadInput(
+                    f"Mixed: levels of coordinate {j}: {_short(values)} came; two or more different numbers within its "
+                    f"bounds [{low:g}, {high:g}] were wanted; leave out a coordinate that has one value only"
+                )
+        for group in choices:
+            if len(group) < 2 or any(box.bounds[j] != (0.0, 1.0) for j in group):
+                raise BadInput(f"Mixed: choice {group} came; two or more coordinates of bounds (0, 1) were wanted")
+        object.__setattr__(self, "bounds", box.bounds)
+        object.__setattr__(self, "levels", {j: tuple(sorted(levels[j])) for j in sorted(levels)})
+        object.__setattr__(self, "choices", choices)
+        object.__setattr__(self, "integers", box.integers)
+
+    @property
+    def dimension(self) -> int:
+        """The number d of coordinates."""
+        return len(self.bounds)
+
+    @property
+    def size(self) -> int | None:
+        """The number of different points, or None where there is a continuum."""
+        return self._free.size
+
+    @cached_property
+    def _box(self) -> Box:
+        """The box around the domain."""
+        return Box(self.bounds, self.integers)
+
+    @cached_property
+    def _hot(self) -> list[int]:
+        """The coordinates of all choices."""
+        return [j for group in self.choices for j in group]
+
+    @cached_property
+    def _plain(self) -> list[int]:
+        """The coordinates without levels and choices."""
+        return [j for j in range(self.dimension) if j not in self.levels and j not in self._hot]
+
+    @cached_property
+    def _lattices(self) -> dict[int, tuple[Array, Array]]:
+        """The levels of each coordinate that has them, in the user's units and in the unit cube."""
+        return {j: (np.array(values), _share(values, *self.bounds[j])) for j, values in self.levels.items()}
+
+    @cached_property
+    def _free(self) -> Box:
+        """The box of independent coordinates: the plain ones, the number of each level, the number of each choice."""
+        counts = [*map(len, self.levels.values()), *map(len, self.choices)]
+        bounds = [self.bounds[j] for j in self._plain] + [(0.0, count - 1.0) for count in counts]
+        whole = [i for i, j in enumerate(self._plain) if j in self.integers]
+        return Box(bounds, [*whole, *range(len(self._plain), len(bounds))])
+
+    def to_unit(self, X: npt.ArrayLike) -> Array:
+        """Points (n, d) in the user's units -> the unit cube; a point that is not of the domain is an error."""
+        U = self._box.to_unit(X)
+        U[:, self._hot] *= HOT
+        snapped = self.snap(U)
+        off = np.abs(snapped - U) > NEAR
+        off[:, self._plain] = False  # the box has seen to those
+        if off.any():
+            row, column = np.argwhere(off)[0]
+            wanted = (
+                "must be one of its levels" if column in self.levels else "stands for a choice: one 1, all others 0"
+            )
+            raise BadInput(
+                f"a point of the domain: {np.atleast_2d(X)[row].tolist()} came, but coordinate {column} {wanted}"
+            )
+        U[:, [*self.levels, *self._hot]] = snapped[:, [*self.levels, *self._hot]]
+        return U
+
+    def scaled(self, X: Array) -> Array:
+        """X in the coordinates of the unit cube, whether it lies in the domain or not."""
+        U = self._box.scaled(X)
+        U[..., self._hot] *= HOT
+        return U
+
+    def from_unit(self, U: Array) -> Array:
+        """Points (n, d) of the unit cube -> the nearest points of the domain in the user's units."""
+        X = self._box.from_unit(U)
+        for j, (values, units) in self._lattices.items():
+            X[:, j] = values[_nearest(units, U[:, j])]
+        for group in self.choices:
+            X[:, group] = _one_hot(U[:, group].argmax(axis=1), len(group))
+        return X
+
+    def snap(self, U: Array) -> Array:
+        """The nearest points of the unit cube that the domain has: the nearest level, the largest coordinate of a choice."""
+        snapped = self._box.snap(U).copy()
+        for j, (_, units) in self._lattices.items():
+            snapped[:, j] = units[_nearest(units, U[:, j])]
+        for group in self.choices:
+            snapped[:, group] = HOT * _one_hot(U[:, group].argmax(axis=1), len(group))
+        return snapped
+
+    def _spread(self, V: Array) -> Array:
+        """Points of the box of independent coordinates -> points of the unit cube."""
+        U = np.empty((len(V), self.dimension))
+        U[:, self._plain] = V[:, : len(self._plain)]
+        numbers = iter(self._free.from_unit(V)[:, len(self._plain) :].T.astype(np.intp))
+        for (j, (_, units)), number in zip(self._lattices.items(), numbers, strict=False):
+            U[:, j] = units[number]
+        for group, number in zip(self.choices, numbers, strict=True):
+            U[:, group] = HOT * _one_hot(number, len(group))
+        return U
+
+    def candidates(self, n: int, rng: Generator) -> Array:
+        """n points of a scrambled Sobol sequence, every level and choice with the same share (or all points, if at most n)."""
+        return self._spread(self._free.candidates(n, rng))
+
+    def uniform(self, n: int, rng: Generator) -> Array:
+        """n points of the unit cube, independent; every level and every choice is equally likely."""
+        return self._spread(self._free.uniform(n, rng))
+
+
+def _share(values: Iterable[float], low: float, high: float) -> Array:
+    """The sorted values in the unit cube, by the same arithmetic as a box's."""
+    return (np.sort(np.array(list(values), dtype=np.float64)) - low) / (high - low)
+
+
+def _nearest(levels: Array, values: Array) -> npt.NDArray[np.intp]:
+    """The number of the nearest level for each value; of two equally near the lower one. Levels are found exactly."""
+    above = np.clip(np.searchsorted(levels, values), 1, len(levels) - 1)
+    return np.where(values - levels[above - 1] <= levels[above] - values, above - 1, above)
+
+
+def _one_hot(numbers: npt.NDArray[np.intp], count: int) -> Array:
+    """Rows (n, count) with a 1 at the given numbers."""
+    return np.eye(count)[numbers]
+
+
+def _short(values: Sequence[float]) -> str:
+    """The values as a text of reasonable length."""
+    text = ", ".join(f"{value:g}" for value in values[:5])
+    return f"[{text}{', ...' if len(values) > 5 else ''}]"

@@ -1,0 +1,106 @@
+"""What the model of a study says around its recommended setting, as numbers for the plots."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from satisfice.certificate import Bounded, EProcess, KnownNoise, LearnedNoise, level, lower_bound
+from satisfice.report.axes import Scale, scale_of
+from satisfice.report.plots import Slice
+from satisfice.study.view import Evaluation, View
+from satisfice.types import Array, NumericalFailure
+
+FINE = 61  # points along a slice
+CELLS = 26  # cells along each side of a map
+
+
+def setting(view: View) -> dict[str, Any] | None:
+    """The recommended setting, if the model can be asked around it: all its parameters are in the space, which is no table."""
+    params = view.answer.params
+    if params is None or view.space.rows is not None or not all(name in params for name in view.space.distributions):
+        return None
+    return {name: params[name] for name in view.space.distributions}
+
+
+def scales(view: View) -> dict[str, Scale]:
+    """The scale of every parameter that is searched."""
+    return {name: scale_of(d) for name, d in view.space.distributions.items() if not d.single()}
+
+
+def slices(view: View, chosen: Mapping[str, Any], most: int) -> list[Slice]:
+    """The model along each parameter through the setting, that along which it changes most first."""
+    z, cuts = float(ndtri(0.5 + 0.5 * view.settings.confidence)), []
+    for name, scale in scales(view).items():
+        at = grid(view.space.distributions[name], FINE)
+        X = np.array([view.space.encode({**chosen, name: value}) for value in at])
+        try:
+            mean, std = view.search.predict(X)
+        except NumericalFailure:
+            return []
+        cuts.append(Slice(name, scale, at, mean, mean - z * std, mean + z * std))
+    return sorted(cuts, key=lambda cut: -cut.change)[:most]
+
+
+def chances(view: View, chosen: Mapping[str, Any], names: tuple[str, str]) -> tuple[tuple[Array, Array], Array]:
+    """Over two parameters: the edges of the cells as shares of the axes, and the probability of being good (rows: the second)."""
+    across, up = (grid(view.space.distributions[name], CELLS) for name in names)
+    points = [view.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
+    found = view.search.probability_good(np.array(points)).reshape(len(up), len(across))
+    edges = [_edges(scale_of(view.space.distributions[name]), at) for name, at in zip(names, (across, up), strict=True)]
+    return (edges[0], edges[1]), found
+
+
+def _edges(scale: Scale, at: Sequence[Any]) -> Array:
+    places = [scale.place(value) for value in at]
+    return np.array([0.0, *((a + b) / 2 for a, b in pairwise(places)), 1.0])
+
+
+def grid(distribution: Any, count: int) -> list[Any]:
+    """Values of a parameter from its low to its high end, at most `count`, each one allowed."""
+    if hasattr(distribution, "choices"):
+        return list(distribution.choices[:count])
+    low, high, step = distribution.low, distribution.high, distribution.step
+    if distribution.log:
+        values = np.geomspace(low, high, count).tolist()
+        values = sorted({round(value) for value in values}) if isinstance(low, int) else values
+    elif step is not None:
+        steps = round((high - low) / step)
+        values = [low + int(k) * step for k in sorted({round(s) for s in np.linspace(0, steps, count).tolist()})]
+    else:
+        share = np.linspace(0.0, 1.0, count)
+        values = ((1 - share) * low + share * high).tolist()
+    return [min(max(value, low), high) for value in values]
+
+
+def fresh_values(view: View) -> list[float]:
+    """The fresh values of the recommended setting: all but the first one, and none from earlier data."""
+    there = [each for each in view.evaluations if each.params == view.answer.params and each.value is not None]
+    return [each.value for each in there[1:] if each.state == "complete" and each.value is not None]
+
+
+def certified(view: View, values: Sequence[float]) -> list[float]:
+    """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
+    sign = 1.0 if view.settings.direction == "maximize" else -1.0
+    certificate = view.answer.certificate
+    tested = certificate.candidates if certificate is not None else _tested(view.evaluations)
+    share = level(1 - view.settings.confidence, tested)
+    told = sign * np.array(values)
+    return [sign * lower_bound(_test(view, sign), told[:m], share) for m in range(1, len(values) + 1)]
+
+
+def _tested(evaluations: Sequence[Evaluation]) -> int:
+    """How many settings have been evaluated again."""
+    again = {str(each.params) for each in evaluations if each.repeats is not None}
+    return max(len(again), 1)
+
+
+def _test(view: View, sign: float) -> EProcess:
+    """The test that the search uses; the core maximises."""
+    settings = view.settings
+    if settings.value_range is not None:
+        return Bounded(*sorted(sign * end for end in settings.value_range))
+    known = isinstance(settings.noise, int | float) and settings.noise > 0
+    return KnownNoise(float(settings.noise)) if known else LearnedNoise()  # type: ignore[arg-type]

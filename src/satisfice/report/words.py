@@ -1,0 +1,120 @@
+"""What the page says in words: the verdict, what it rests on, what it cost."""
+
+from satisfice.report.axes import shown
+from satisfice.study.view import View
+
+MANY = 10_000  # evaluations, beyond which a number says nothing any more
+HEADLINES = {
+    "good": "Good enough: the target is met.",
+    "none": "No setting reaches the target.",
+    "open": "Not decided yet.",
+}
+
+
+def headline(view: View) -> str:
+    """The verdict in one sentence."""
+    return HEADLINES[view.answer.verdict]
+
+
+def sentences(view: View) -> list[str]:
+    """The verdict, what it rests on and what is left to do, one sentence each."""
+    return {"good": _good, "none": _none, "open": _open}[view.answer.verdict](view)
+
+
+def goal(view: View) -> str:
+    """The target with its side."""
+    return f"{'at least' if view.settings.direction == 'maximize' else 'at most'} {shown(view.settings.target)}"
+
+
+def percent(share: float) -> str:
+    """A probability as a percentage that never reads as certain when it is not."""
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
+    if 0.999 < share < 1:
+        return "more than 99.9 %"
+    return f"{100 * share:.3g} %"
+
+
+def cost(view: View) -> list[tuple[str, str]]:
+    """What the study has cost so far, as (what, text)."""
+    answer, states = view.answer, [each.state for each in view.evaluations]
+    taken = [each.seconds for each in view.evaluations if each.seconds is not None]
+    budget = view.settings.budget
+    said = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
+    for state, text in (("history", "from earlier data"), ("failed", "failed"), ("running", "running")):
+        if count := states.count(state):  # type: ignore[arg-type]
+            said.append((text, f"{count:,}"))
+    if taken:
+        said.append(("time in evaluations", duration(sum(taken))))
+    return said
+
+
+def duration(seconds: float) -> str:
+    """A length of time in two units at most."""
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def _good(view: View) -> list[str]:
+    certificate, confidence = view.answer.certificate, view.settings.confidence
+    if certificate is None or certificate.repeats == 0:
+        value = "" if view.answer.value is None else f"{shown(view.answer.value)}; "
+        return [f"Its value is {value}the target is {goal(view)}. The objective is noise-free, so one value is proof."]
+    side = "at least" if view.settings.direction == "maximize" else "at most"
+    said = [
+        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(view)}.",
+        f"It is certified by {certificate.repeats} fresh evaluation{'s' * (certificate.repeats > 1)} of it, made after it had "
+        f"been chosen. At {percent(confidence)} confidence no bad setting is ever called good, however many are tested "
+        f"(this is candidate {certificate.candidates}) and whenever one looks.",
+        f"The guarantee: {certificate.guarantee}.",
+    ]
+    if certificate.skewed:
+        said.append(
+            "But the fresh values look skewed, and the guarantee needs Gaussian noise: state the range of the values."
+        )
+    return said
+
+
+def _none(view: View) -> list[str]:
+    answer, domain = view.answer, view.search.domain
+    said = [f"The target is {goal(view)}."]
+    if view.search.deterministic and domain.size is not None and answer.evaluations >= domain.size:
+        return [
+            *said,
+            f"All {domain.size:,} settings were evaluated without noise, and none reaches it. This is proof.",
+        ]
+    if answer.hope is not None:
+        said.append(
+            f"The model's probability that some setting reaches it is {percent(answer.hope)}; below "
+            f"{percent(1 - view.settings.confidence)} the search gives up."
+        )
+    said.append(
+        "This rests on the model of the objective, not on a proof: a narrow peak far from every evaluation would be missed. A "
+        "lower target, a wider space or more evaluations elsewhere are what can be tried."
+    )
+    return said
+
+
+def _open(view: View) -> list[str]:
+    answer = view.answer
+    said = [f"The target is {goal(view)}."]
+    if answer.value is not None and answer.probability is not None:
+        said.append(
+            f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "
+            f"{percent(answer.probability)}, by the model."
+        )
+    if answer.hope is not None:
+        said.append(f"The hope that some setting reaches it is {percent(answer.hope)}.")
+    if answer.needed is not None and answer.needed > MANY:
+        said.append(f"By the model more than {MANY:,} further evaluations would be needed: think about a lower target.")
+    elif answer.needed is not None:
+        confirming = "" if answer.repeats is None else ", to confirm the setting below"
+        said.append(f"About {answer.needed:,} more evaluation{'s' * (answer.needed > 1)} are needed{confirming}.")
+    if view.settings.budget is not None and answer.evaluations + answer.failures >= view.settings.budget:
+        said.append(f"The budget of {view.settings.budget:,} evaluations is spent; a larger one goes on from here.")
+    return said

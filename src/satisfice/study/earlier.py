@@ -1,0 +1,108 @@
+"""Earlier evaluations, as a table, become trials of a study: they teach, and certify nothing."""
+
+import csv
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
+
+from satisfice.study.forms import native
+from satisfice.study.lease import ERROR
+from satisfice.study.mark import HISTORY
+from satisfice.study.space import Space
+from satisfice.study.values import BadValue, as_objective
+from satisfice.types import BadInput
+
+NOTHING = ("", "nan", "na", "none", "null", "inf", "-inf")  # texts of a table that are no value
+
+
+def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
+    """Add the rows of a table to the study, those excepted that were added before.
+
+    The table is a list of dicts, a pandas DataFrame or the path of a CSV file, with a column for each parameter and the column
+    "value"; other columns are ignored. A row without a value is a failed evaluation.
+    """
+    present = {trial.system_attrs.get(HISTORY) for trial in study.get_trials(deepcopy=False)}
+    for number, row in enumerate(_rows(given)):
+        params, value = _params(row, space, number), _value(row, number)
+        text = json.dumps([number, params, value], default=str)
+        digest = f"row {number} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        if digest not in present:
+            failed = {} if value is not None else {ERROR: "the table has no value"}
+            study.add_trial(
+                create_trial(
+                    state=TrialState.FAIL if value is None else TrialState.COMPLETE,
+                    value=value,
+                    params=params,
+                    distributions=dict(space.distributions),
+                    system_attrs={HISTORY: digest, **failed},
+                )
+            )
+
+
+def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
+    if isinstance(given, str | os.PathLike):
+        try:
+            with Path(given).open(newline="", encoding="utf-8-sig") as file:
+                return list(csv.DictReader(file))
+        except (OSError, UnicodeDecodeError, csv.Error) as problem:
+            raise BadInput(
+                f"history: {os.fspath(given)!r} came, which cannot be read as a CSV file: {problem}"
+            ) from None
+    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+    if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
+        raise BadInput(
+            f"history: {given!r:.80} came; a list of dicts, a DataFrame or the path of a CSV file was wanted"
+        )
+    return rows
+
+
+def _params(row: Mapping[str, Any], space: Space, number: int) -> dict[str, Any]:
+    missing = [name for name in [*space.distributions, "value"] if name not in row]
+    if missing:
+        raise BadInput(
+            f"history: row {number} has no {missing[0]!r}; a column for each parameter and 'value' was wanted"
+        )
+    params = {name: _cell(row[name], distribution) for name, distribution in space.distributions.items()}
+    try:
+        space.encode(params)
+    except BadInput as problem:
+        raise BadInput(f"history: row {number}: {problem}; widen the space or leave the row out") from None
+    return params
+
+
+def _cell(cell: Any, distribution: BaseDistribution) -> Any:
+    """A parameter's value; a text is read as what the parameter takes."""
+    if isinstance(distribution, CategoricalDistribution):
+        if isinstance(cell, str) and cell not in distribution.choices:
+            meant = [choice for choice in distribution.choices if str(choice) == cell or (choice is None and not cell)]
+            return meant[0] if meant else cell
+        return native(cell)
+    if isinstance(cell, str):
+        try:
+            cell = float(cell)
+        except ValueError:
+            return cell
+    cell = native(cell)
+    whole = isinstance(distribution, IntDistribution) and isinstance(cell, float) and cell.is_integer()
+    return int(cell) if whole else cell
+
+
+def _value(row: Mapping[str, Any], number: int) -> float | None:
+    value = row["value"]
+    if value is None or (isinstance(value, str) and value.strip().lower() in NOTHING):
+        return None
+    try:
+        value = float(value) if isinstance(value, str) else value
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        return as_objective(value)
+    except (ValueError, BadValue):
+        raise BadInput(f"history: row {number} has the value {value!r:.80}; a number, or nothing, was wanted") from None

@@ -1,0 +1,276 @@
+"""From a study to a `Search`: the trials that finished are told, those that run are pending."""
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+from satisfice.answer import Answer
+from satisfice.search import Search
+from satisfice.study.lease import ERROR, WORKER_LOST
+from satisfice.study.mark import ASKED, CANCELLED, HISTORY, Mark, State
+from satisfice.study.settings import Settings
+from satisfice.study.space import Space
+from satisfice.types import Array, BadInput
+
+
+class Pending(NamedTuple):
+    """A running trial: its point, None as long as it has none, and whether that is asked again."""
+
+    number: int
+    point: Array | None
+    repeated: bool
+
+
+class Follower:
+    """A search that follows a study: `catch_up` tells it what has finished since the last time.
+
+    It only saves time: a new one that reads the whole study has the same search, except that parallel workers hear of values in
+    the order in which they came in, and a new one in the order of the trials' numbers.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._union: dict[str, BaseDistribution] = {}  # where the parameters are only known from the trials
+        self._unfit: set[str] = set()  # parameters whose range changes from trial to trial, or cannot be searched
+        self._finished: dict[int, FrozenTrial] = {}
+        self._running: list[FrozenTrial] = []
+        self.queued = False  # whether trials wait to be run
+        self._silent: set[int] = set()  # trials that were waited for in vain
+        self._start(settings.space)
+
+    def _start(self, space: Space | None) -> None:
+        self.space = space
+        self.search: Search | None = None if space is None else self.settings.search(space.domain)
+        self._middle: dict[str, Any] = {}  # what stands for a parameter that a trial does not have
+        if space is not None and self.settings.space is None:
+            self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
+        self.states: dict[int, State] = {}
+        self._first: dict[bytes, FrozenTrial] = {}  # at each point
+        self._candidates: set[bytes] = set()  # the points that were asked again
+        self._lost: set[bytes] = set()  # the points whose worker died
+        self._rows: set[str] = set()  # of an earlier table
+        self._skipped = 0
+        self._conditional = False  # whether trials have different parameters
+
+    def catch_up(self, study: optuna.Study) -> None:
+        """Tell the search of the trials that have finished since the last time, in the order of their numbers."""
+        trials = study.get_trials(deepcopy=False)
+        new = {t.number: t for t in trials if t.state.is_finished() and t.number not in self._finished}
+        self._running = [trial for trial in trials if trial.state == TrialState.RUNNING]
+        self.queued = any(trial.state == TrialState.WAITING for trial in trials)
+        self._finished.update(new)
+        if self.settings.space is None and self._widens(new.values()):
+            space = {name: self._union[name] for name in self._union if name not in self._unfit}
+            self._start(Space(space) if space else None)
+            new = self._finished
+        pending = self._pending()
+        for number in sorted(new):
+            self._count_unseen([each for each in pending if each.number < number])
+            self.states[number] = self._tell(new[number])
+        self._count_unseen(pending)
+
+    def ask(self, number: int) -> tuple[Mark, dict[str, Any]]:
+        """What to try in trial `number`: its mark and its parameters, all those of another trial where that is repeated."""
+        if self.search is None or self.space is None:
+            raise BadInput("ask: the study has no finished trial yet, so its parameters are not known")
+        pending = self._pending(but=number)
+        self._count_unseen(pending)
+        x = self.search.ask([each.point for each in pending if each.point is not None])
+        again = self._first.get(_key(x))
+        hope = self.search.hope() if len(self._first) else None
+        mark = Mark(x.tolist(), None if again is None else again.number, hope)
+        return mark, self.space.decode(x) if again is None else dict(again.params)
+
+    def asking_before(self, number: int) -> list[int]:
+        """The running trials with a smaller number that may be about to get their parameters."""
+        return [each.number for each in self._pending(but=number) if each.point is None and each.number < number]
+
+    def ignore(self, numbers: Iterable[int]) -> None:
+        """Do not wait for these trials again: nobody gives them parameters."""
+        self._silent.update(numbers)
+
+    def spent(self, before: int | None = None) -> int:
+        """How many evaluations were made or are running, of all workers; of the trials before that number only, if given."""
+        numbers = [number for number, state in self.states.items() if state in ("complete", "failed")]
+        numbers += [trial.number for trial in self._running]
+        return len(numbers) if before is None else sum(number < before for number in numbers)
+
+    @property
+    def running(self) -> list[FrozenTrial]:
+        """The trials that are running."""
+        return self._running
+
+    def errors(self, since: int = 0) -> tuple[int, list[str]]:
+        """How many evaluations have ended since trial number `since`, and what was wrong with those that failed."""
+        ended = [n for n, state in self.states.items() if state in ("complete", "failed") and n >= since]
+        return len(ended), [error_of(self._finished[n]) for n in ended if self.states[n] == "failed"]
+
+    def params_of(self, number: int) -> dict[str, Any]:
+        """The parameters of a finished trial, empty if there is no such trial."""
+        return dict(self._finished[number].params) if number in self._finished else {}
+
+    def answer(self) -> Answer:
+        """What the search knows, with the setting by its names, and the evaluations of this study counted."""
+        answer = self._without_model() if self.search is None else self.search.answer()
+        evaluations, failures = (
+            sum(state == wanted for state in self.states.values()) for wanted in ("complete", "failed")
+        )
+        notes = list(answer.notes)
+        if self._skipped:
+            notes.append(
+                f"{self._skipped} trials were left out, since they have other parameters or lie outside the space"
+            )
+        if self._rows:
+            notes.append(f"{len(self._rows)} earlier evaluations were taken into account")
+        if failures:
+            errors = self.errors()[1]
+            notes.append(f"{failures} evaluations failed, most often by: {max(errors, key=errors.count)}")
+        verdict = answer.verdict
+        if verdict == "none" and self._conditional:
+            verdict = "open"
+            notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
+        params = answer.params
+        if answer.point is not None:
+            params = dict(self._first[_key(answer.point)].params)
+        return replace(
+            answer, verdict=verdict, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes)
+        )
+
+    def _without_model(self) -> Answer:
+        """The answer where no parameter can be searched by a model: without noise a value can still be good."""
+        sign = 1.0 if self.settings.direction == "maximize" else -1.0
+        done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
+        if self.settings.noise != 0 or not done:
+            return Answer("open")
+        best = max(done, key=lambda trial: sign * trial.value)
+        good = sign * best.value >= sign * self.settings.target
+        return Answer(
+            "good" if good else "open", value=best.value, interval=(best.value, best.value), params=dict(best.params)
+        )
+
+    def _widens(self, new: Iterable[FrozenTrial]) -> bool:
+        """Whether the trials bring parameters that the space does not have, or ranges that contradict it."""
+        changed = False
+        for trial in new:
+            if trial.state not in (TrialState.COMPLETE, TrialState.FAIL) or CANCELLED in trial.system_attrs:
+                continue
+            for name, distribution in trial.distributions.items():
+                if distribution.single() or name in self._unfit or self._union.get(name) == distribution:
+                    continue
+                changed = True
+                if name in self._union or not _is_searchable(name, distribution):
+                    self._unfit.add(name)
+                self._union[name] = distribution
+        return changed
+
+    def _tell(self, trial: FrozenTrial) -> State:
+        """Tell the search of a finished trial; what became of it."""
+        if trial.state == TrialState.PRUNED or CANCELLED in trial.system_attrs:
+            return "cancelled"
+        row = trial.system_attrs.get(HISTORY)
+        if row in self._rows:
+            return "cancelled"  # two workers have added the same table
+        if row is not None:
+            self._rows.add(row)
+        point = self._point(trial)
+        if trial.system_attrs.get(ERROR) == WORKER_LOST:
+            if point is None or _key(point) not in self._lost:  # not the setting's fault, unless it happens again
+                self._lost |= set() if point is None else {_key(point)}
+                return "cancelled"
+        elif point is None and self.search is not None:
+            self._skipped += 1
+        state: State = "failed"
+        if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
+            state = "complete" if self._tell_value(trial, point) else "failed"
+        if state == "failed" and point is not None and self.search is not None:
+            self.search.fail(point)
+            if _key(point) in self._first:
+                self._candidates.add(_key(point))
+        return state if row is None else "history"
+
+    def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:
+        """Whether the value can be one: False outside of the stated range."""
+        if self.search is None or self.space is None or point is None:
+            return True
+        key = _key(point)
+        first = self._first.get(key)
+        fresh = first is not None and ASKED in trial.system_attrs and trial.params == first.params
+        try:
+            self.search.tell(point, trial.value, fresh=fresh)
+        except BadInput:
+            return False
+        self._first.setdefault(key, trial)
+        if fresh:
+            self._candidates.add(key)
+        named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
+        self._conditional |= self.settings.space is None and named != set(self.space.distributions)
+        return True
+
+    def _point(self, trial: FrozenTrial) -> Array | None:
+        """The point of a trial: the one that was asked, to the last bit, if it has those parameters."""
+        if self.space is None or not trial.params:
+            return None
+        params = {name: trial.params.get(name, self._middle[name]) for name in self._middle} or trial.params
+        mark = Mark.of(trial)
+        if mark is not None and len(mark.x) == self.space.domain.dimension:
+            x = np.array(mark.x)
+            asked = self.space.decode(x)
+            if self._middle:  # what was asked of parameters that the trial does not have made no difference
+                params = {name: trial.params.get(name, asked[name]) for name in asked}
+            if asked == params:
+                return x
+        with suppress(BadInput):
+            return self.space.encode(params)
+        return None
+
+    def _pending(self, but: int | None = None) -> list[Pending]:
+        """What is known of the running trials; those that nobody gives parameters are left out."""
+        pending = []
+        for trial in self._running:
+            mark, point = Mark.of(trial), self._point(trial)
+            if point is None and mark is not None and self.space is not None:
+                with suppress(BadInput):
+                    self.space.domain.to_unit([mark.x])
+                    point = np.array(mark.x)
+            # a trial is not read at one moment: its parameters may be seen before its mark
+            unknown = (
+                point is None
+                and mark is None
+                and set(trial.params) <= set(self.space.distributions if self.space else ())
+            )
+            if trial.number != but and (point is not None or (unknown and trial.number not in self._silent)):
+                pending.append(Pending(trial.number, point, mark is not None and mark.repeats is not None))
+        return pending
+
+    def _count_unseen(self, pending: list[Pending]) -> None:
+        """Let the search know how many candidates may be under test that it was not told of.
+
+        Before a trial is told, those of smaller numbers count: this is the order of candidates in which all workers agree.
+        """
+        if self.search is not None:
+            points = {_key(each.point) for each in pending if each.repeated and each.point is not None}
+            self.search.unseen = len(points - self._candidates) + sum(each.point is None for each in pending)
+
+
+def error_of(trial: FrozenTrial) -> str:
+    """Why a trial has no usable value, in words."""
+    return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))
+
+
+def _key(x: Array) -> bytes:
+    return (x + 0.0).tobytes()  # so that -0.0 is 0.0
+
+
+def _is_searchable(name: str, distribution: BaseDistribution) -> bool:
+    try:
+        Space({name: distribution})
+    except BadInput:
+        return False
+    return True

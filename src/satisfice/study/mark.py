@@ -1,0 +1,42 @@
+"""What our trials carry: the mark of a proposal, and why a trial stands for something else than an evaluation."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import optuna
+from optuna.trial import FrozenTrial
+
+ASKED = "satisfice:asked"  # the system attribute of a trial that our sampler proposed: its mark
+CANCELLED = "satisfice:cancelled"  # the system attribute of a trial that was given up before it had a value: why
+HISTORY = "satisfice:history"  # the system attribute of a trial that stands for a row of an earlier table: which row
+LONGEST = 2045  # characters of an attribute that every database takes
+
+State = Literal["complete", "failed", "running", "history", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What our sampler proposed for a trial."""
+
+    x: list[float]
+    repeats: int | None  # the number of the trial whose point is asked again
+    hope: float | None
+
+    def write(self, study: optuna.Study, trial_id: int) -> None:
+        """Store the mark in the trial, in pieces where it is long; the first piece comes last, so that a mark is whole."""
+        text = json.dumps({"x": self.x, "repeats": self.repeats, "hope": self.hope})
+        pieces = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
+        for number in reversed(range(len(pieces))):
+            key = f"{ASKED}:{number}" if number else ASKED
+            study._storage.set_trial_system_attr(trial_id, key, pieces[number])
+
+    @classmethod
+    def of(cls, trial: FrozenTrial) -> "Mark | None":
+        """The mark of a trial, None if it has none."""
+        text, number = trial.system_attrs.get(ASKED), 1
+        if text is None:
+            return None
+        while (piece := trial.system_attrs.get(f"{ASKED}:{number}")) is not None:
+            text, number = text + piece, number + 1
+        return cls(**json.loads(text))

@@ -1,0 +1,204 @@
+"""`GoodActionSampler`: an Optuna sampler that looks for a target; `stop_when_certain`: the callback that ends the study."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Literal
+from zlib import crc32
+
+import optuna
+from numpy.random import default_rng
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.trial import FrozenTrial
+
+from satisfice.domain import Box
+from satisfice.gp.models import Model
+from satisfice.rules import Rule
+from satisfice.study.history import Follower
+from satisfice.study.mark import Mark
+from satisfice.study.settings import VERDICT, Settings
+from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
+
+PATIENCE = 30.0  # seconds to wait until other workers have decided what to try, so that no two try the same
+PAUSE = 0.01  # seconds until the second look at them; the next ones are rarer
+RARELY = 0.2
+
+Noise = float | Literal["learn"] | None
+
+
+class GoodActionSampler(BaseSampler):  # type: ignore[misc]
+    """Proposes settings that reach the target in as few trials as possible; under noise it repeats a setting to confirm it.
+
+    >>> study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(target=0.9, noise=0, seed=1))
+    >>> study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=30, callbacks=[stop_when_certain()])
+    >>> study.best_value >= 0.9
+    True
+
+    `noise`, `confidence`, `value_range`, `rule` and `model` are those of `satisfice.Search`; the direction is the study's. The
+    parameters are learned from the trials, conditional ones as well; those that no trial has had yet, and those whose range
+    changes, are left to `independent_sampler` (random by default). Trials that fail teach it to keep away. Workers on one
+    storage see each other's trials; a sampler keeps nothing that is not in the storage.
+    """
+
+    def __init__(
+        self,
+        target: float,
+        *,
+        noise: Noise = None,
+        confidence: float = 0.95,
+        value_range: tuple[float, float] | None = None,
+        rule: str | Rule = "auto",
+        model: str | Model = "auto",
+        seed: int | None = None,
+        independent_sampler: BaseSampler | None = None,
+    ) -> None:
+        drawn = int(default_rng().integers(2**31)) if seed is None else seed
+        settings = Settings(target, "maximize", noise, confidence, value_range, rule, model, drawn)
+        settings.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
+        self._set_up(settings, independent_sampler)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "GoodActionSampler":
+        """The sampler of a study with these settings, in whose space it works from the first trial on."""
+        sampler = cls.__new__(cls)
+        sampler._set_up(settings, None)
+        return sampler
+
+    def _set_up(self, settings: Settings, independent_sampler: BaseSampler | None) -> None:
+        self._settings = settings
+        self._independent = independent_sampler
+        self._lock = threading.RLock()
+        self._known: tuple[optuna.Study, Follower] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_settings": self._settings, "_independent": self._independent}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set_up(state["_settings"], state["_independent"])
+
+    @contextmanager
+    def following(self, study: optuna.Study, *, read: bool = True) -> Iterator[Follower]:
+        """The follower of the study, up to date unless `read` is False, for one thread at a time."""
+        with self._lock:
+            known = self._known
+            if known is None or known[0]._storage is not study._storage or known[0]._study_id != study._study_id:
+                self._raise_error_if_multi_objective(study)
+                settings = replace(self._settings, direction=study.direction.name.lower())
+                stored = Settings.of(study)
+                if stored is None or (stored.space is None and stored.budget is None):  # others belong to `find`
+                    settings.store(study)
+                known = self._known = (study, Follower(settings))
+            if read:
+                known[1].catch_up(study)
+            yield known[1]
+
+    def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The parameters that are known, with their distributions, constants excepted."""
+        self._raise_error_if_multi_objective(study)
+        space = self._settings.space
+        if space is None:
+            with self.following(study) as follower:
+                space = follower.space
+        if space is None:
+            return {}
+        return {name: each for name, each in space.distributions.items() if not each.single()}
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The values of the known parameters for this trial, which from now on carries a mark that tells them to all workers."""
+        self._raise_error_if_multi_objective(study)
+        if not search_space:
+            return {}
+        until, pause = time.monotonic() + PATIENCE, PAUSE
+        while True:
+            with self.following(study) as follower:
+                others = follower.asking_before(trial.number)
+                if not others or time.monotonic() > until:
+                    follower.ignore(others)
+                    return self._propose(study, trial, search_space, follower)
+            time.sleep(pause)
+            pause = min(1.5 * pause, RARELY)
+
+    def _propose(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution], follower: Follower
+    ) -> dict[str, Any]:
+        try:
+            mark, params = follower.ask(trial.number)
+        except (NoSurvivors, SpaceExhausted):
+            if self._settings.space is not None or follower.space is None:
+                raise
+            space, rng = follower.space, default_rng([self._settings.seed, trial.number])
+            x = space.domain.from_unit(space.domain.uniform(1, rng))[0]
+            mark, params = Mark(x.tolist(), None, None), space.decode(x)  # Optuna wants some values
+        mark.write(study, trial._trial_id)
+        return {name: params[name] for name in search_space if name in params}
+
+    def sample_independent(
+        self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A value for a parameter that is not known yet: that of the trial which is repeated, else a random one."""
+        self._raise_error_if_multi_objective(study)
+        mark = Mark.of(trial)
+        if mark is not None and mark.repeats is not None:
+            with self.following(study) as follower:
+                params = follower.params_of(mark.repeats)
+            if param_name in params and _contains(param_distribution, params[param_name]):
+                return params[param_name]
+        if self._independent is not None:
+            return self._independent.sample_independent(study, trial, param_name, param_distribution)
+        seed = default_rng([self._settings.seed, trial.number, crc32(param_name.encode())]).integers(2**31)
+        return RandomSampler(seed=int(seed)).sample_independent(study, trial, param_name, param_distribution)
+
+    def reseed_rng(self) -> None:
+        """Draw a new seed."""
+        with self._lock:
+            self._settings = replace(self._settings, seed=int(default_rng().integers(2**31)))
+            self._known = None
+        if self._independent is not None:
+            self._independent.reseed_rng()
+
+
+def stop_when_certain(
+    target: float | None = None,
+    *,
+    noise: Noise = None,
+    confidence: float = 0.95,
+    value_range: tuple[float, float] | None = None,
+    rule: str | Rule = "auto",
+    model: str | Model = "auto",
+) -> Callable[[optuna.Study, FrozenTrial], None]:
+    """A callback for `study.optimize` that stops the study when the target is met, or cannot be met.
+
+    Beside a `GoodActionSampler` it needs no arguments: the sampler knows. With any other sampler give the target; such a
+    sampler repeats nothing by itself, so under noise nothing gets certified. The callback looks at the trials of all workers,
+    so the success of one stops each of them after the trial that it is at.
+    """
+    own: GoodActionSampler | None = None
+    if target is not None:
+        own = GoodActionSampler(
+            target, noise=noise, confidence=confidence, value_range=value_range, rule=rule, model=model, seed=0
+        )
+
+    def look(study: optuna.Study, trial: FrozenTrial) -> None:
+        sampler = own or study.sampler
+        if not isinstance(sampler, GoodActionSampler):
+            raise BadInput("stop_when_certain: no target came, and the study's sampler has none; give the target")
+        with sampler.following(study) as follower:
+            verdict = follower.answer().verdict
+        if study.user_attrs.get(VERDICT) != verdict:
+            study.set_user_attr(VERDICT, verdict)
+        if verdict != "open":
+            study.stop()
+
+    return look
+
+
+def _contains(distribution: BaseDistribution, value: Any) -> bool:
+    try:
+        return bool(distribution._contains(distribution.to_internal_repr(value)))
+    except (ValueError, TypeError):
+        return False

@@ -1,0 +1,249 @@
+"""`Space`: named parameters with their ranges and choices, or a table of candidates, and the domain they make.
+
+A parameter is written as one or more coordinates of the domain: a number by its value (by its logarithm on a log scale, by the
+number of steps from its low end where it has steps), a choice by a group of coordinates of which one is 1.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    distribution_to_json,
+    json_to_distribution,
+)
+
+from satisfice.domain import Box, Domain, Finite
+from satisfice.mixed import Mixed
+from satisfice.study.forms import (
+    FORMS,
+    check_choices,
+    distribution_of,
+    is_choice,
+    is_finite,
+    is_number,
+    native,
+    table_of,
+)
+from satisfice.types import Array, BadInput
+
+MANY = 10_000  # a whole number on a log scale with more values than this is searched as a continuum and rounded
+LARGEST = 2**53  # a float holds all whole numbers up to here
+LARGEST_LOG = 2**45  # the exponential of the logarithm, rounded, gives all whole numbers back up to here
+FINEST = 10**7  # a step that is a smaller part of the largest value drowns in the rounding of floats
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a user may set: parameters by name, or the rows of a table.
+
+    >>> space = Space.of({"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]})
+    >>> space.decode(space.encode({"rate": 1.0, "depth": 3, "solver": "sgd"}))
+    {'rate': 1.0, 'depth': 3, 'solver': 'sgd'}
+
+    `distributions` are Optuna's, by name and in order; `rows` are the rows of a table, else None. A parameter of one value only
+    is a constant: it is not searched, but `decode` returns it.
+    """
+
+    distributions: Mapping[str, BaseDistribution]
+    rows: tuple[dict[str, Any], ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, distribution in self.distributions.items():
+            if not isinstance(name, str) or not name:
+                raise BadInput(f"space: the name {name!r} came; a text that is not empty was wanted")
+            _check(name, distribution)
+        if not self._searched:
+            raise BadInput("space: nothing to search came; at least one parameter with more than one value was wanted")
+        _ = self.domain  # what it refuses is refused now
+
+    @classmethod
+    def of(cls, given: Any) -> "Space":
+        """The space that the user wrote.
+
+        A dict gives each name a short form: `(low, high)`, whole numbers if both are ints; `(low, high, "log")`;
+        `(low, high, step)`, its high end lowered to a whole number of steps; a list of choices; an Optuna distribution; a frozen
+        uniform, loguniform or randint of scipy.stats. A list of dicts or a pandas DataFrame is a table: only its rows are
+        candidates, where a column of numbers has an order and any other one holds choices.
+        """
+        if isinstance(given, Space):
+            return given
+        if isinstance(given, Mapping):
+            return cls({name: distribution_of(name, form) for name, form in given.items()})
+        if hasattr(given, "to_dict"):
+            given = given.to_dict("records")
+        if isinstance(given, Sequence) and len(given) and all(isinstance(row, Mapping) for row in given):
+            return cls(*table_of(given))
+        raise BadInput(f"space: {given!r:.80} came; a dict of name: {FORMS}; or a table as a list of dicts was wanted")
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What `Search` works on: a Box, a Mixed where there are choices or levels, a Finite for a table."""
+        if self.rows is not None:
+            return Finite([self._coordinates(row) for row in self.rows])
+        bounds: list[tuple[float, float]] = []
+        levels, choices, integers = {}, [], []
+        for name in self._searched:
+            distribution, column = self.distributions[name], len(bounds)
+            if isinstance(distribution, CategoricalDistribution):
+                choices.append(range(column, column + len(distribution.choices)))
+                bounds += [(0.0, 1.0)] * len(distribution.choices)
+                continue
+            bounds.append(_bounds(distribution))
+            if distribution.log and isinstance(distribution, IntDistribution):
+                values = range(distribution.low, distribution.high + 1)
+                if len(values) <= MANY:
+                    levels[column] = [math.log(value) for value in values]
+            elif distribution.step is not None:
+                integers.append(column)
+        return Mixed(bounds, levels, choices, integers) if levels or choices else Box(bounds, integers)
+
+    def encode(self, params: Mapping[str, Any]) -> Array:
+        """The point (d,) of the domain; BadInput if a parameter is unknown, missing or outside its range."""
+        for name in [*params, *self.distributions]:
+            if name not in params or name not in self.distributions:
+                problem = "is missing" if name not in params else "is unknown"
+                raise BadInput(f"params: {name!r:.80} {problem}; {list(self.distributions)} were wanted")
+        x = self._coordinates(params)
+        if self.rows is not None and tuple(native(params[name]) for name in self.distributions) not in self._listed:
+            raise BadInput(f"params: {dict(params)!r} came; one of the {len(self.rows)} rows of the table was wanted")
+        return np.array(x)
+
+    def decode(self, x: Array) -> dict[str, Any]:
+        """The parameters of a point (d,) of the domain, as Python's own ints, floats and choices."""
+        if np.shape(x) != (self.domain.dimension,):
+            raise BadInput(f"x: shape {np.shape(x)} came; one point of {self.domain.dimension} coordinates was wanted")
+        if self.rows is not None and isinstance(self.domain, Finite):
+            return dict(self.rows[self.domain.nearest(self.domain.scaled(x[None]))[0]])
+        params, rest = {}, [float(coordinate) for coordinate in x]
+        for name, distribution in self.distributions.items():
+            if distribution.single():
+                params[name] = _first(distribution)
+            elif isinstance(distribution, CategoricalDistribution):
+                count = len(distribution.choices)
+                params[name] = distribution.choices[int(np.argmax(rest[:count]))]
+                rest = rest[count:]
+            else:
+                params[name] = _value(distribution, rest.pop(0))
+        return params
+
+    def to_json(self) -> str:
+        """The space as a JSON text that `from_json` reads."""
+        distributions = {name: json.loads(distribution_to_json(d)) for name, d in self.distributions.items()}
+        return json.dumps({"distributions": distributions, "rows": self.rows})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Space":
+        """The space that `to_json` wrote."""
+        try:
+            stored = json.loads(text)
+            distributions = {name: json_to_distribution(json.dumps(d)) for name, d in stored["distributions"].items()}
+            rows = stored["rows"]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise BadInput(f"space: {text!r:.80} came; the text that to_json gives was wanted") from None
+        return cls(distributions, None if rows is None else tuple(rows))
+
+    @cached_property
+    def _searched(self) -> list[str]:
+        """The names of the parameters that have more than one value."""
+        return [name for name, distribution in self.distributions.items() if not distribution.single()]
+
+    @cached_property
+    def _listed(self) -> set[tuple[Any, ...]]:
+        """The rows of a table."""
+        return {tuple(row[name] for name in self.distributions) for row in self.rows or ()}
+
+    def _coordinates(self, params: Mapping[str, Any]) -> list[float]:
+        """The coordinates of the searched parameters; the constants are checked too."""
+        coordinates = []
+        for name, distribution in self.distributions.items():
+            cells = _cells(name, distribution, native(params[name]))
+            coordinates += [] if distribution.single() else cells
+        return coordinates
+
+
+def _check(name: str, distribution: Any) -> None:
+    """BadInput unless the distribution is one that can be searched."""
+    if isinstance(distribution, CategoricalDistribution):
+        check_choices(name, distribution.choices)
+        return
+    if not isinstance(distribution, FloatDistribution | IntDistribution):
+        raise BadInput(f"space: {name}: {distribution!r:.80} came; {FORMS} was wanted")
+    whole = isinstance(distribution, IntDistribution)
+    largest = (LARGEST_LOG if distribution.log else LARGEST) if whole else math.inf
+    fits = all(is_finite(end) and abs(end) <= largest for end in (distribution.low, distribution.high))
+    if not fits or (whole and distribution.log and distribution.step != 1):
+        wanted = f"numbers up to {largest:,}, and no step on a log scale," if whole else "finite numbers"
+        raise BadInput(f"space: {name}: {distribution!r} came; {wanted} were wanted")
+    size = max(abs(distribution.low), abs(distribution.high))
+    if not whole and distribution.step is not None and size / distribution.step > FINEST:
+        raise BadInput(f"space: {name}: {distribution!r} came; a coarser step was wanted, or none")
+    low, high = _bounds(distribution)
+    if not (distribution.single() or 0 < high - low < math.inf):
+        raise BadInput(f"space: {name}: {distribution!r} came; its ends are too close together or too far apart")
+
+
+def _counts_steps(distribution: Any) -> bool:
+    """Whether the coordinate is the number of steps from the low end; whole numbers in a row stand for themselves."""
+    return distribution.step is not None and not (isinstance(distribution, IntDistribution) and distribution.step == 1)
+
+
+def _bounds(distribution: Any) -> tuple[float, float]:
+    """The ends of a number's coordinate."""
+    return _coordinate(distribution, distribution.low), _coordinate(distribution, distribution.high)
+
+
+def _coordinate(distribution: Any, value: float) -> float:
+    """The coordinate of a number: its logarithm, its number of steps, or itself."""
+    if distribution.log:
+        return math.log(value)
+    if not _counts_steps(distribution):
+        return float(value)
+    return float(round((value - distribution.low) / distribution.step))
+
+
+def _value(distribution: Any, z: float) -> int | float:
+    """The number at a coordinate, never outside its range."""
+    low, high = distribution.low, distribution.high
+    first, last = _bounds(distribution)
+    if z <= first or z >= last:  # so the ends come back exactly
+        return low if z <= first else high
+    if _counts_steps(distribution) and isinstance(distribution, FloatDistribution):
+        return float(
+            Decimal(str(low)) + round(z) * Decimal(str(distribution.step))
+        )  # 0.3, where 3 * 0.1 is another float
+    if _counts_steps(distribution):
+        return low + round(z) * distribution.step
+    value = math.exp(z) if distribution.log else z
+    return min(max(round(value) if isinstance(distribution, IntDistribution) else value, low), high)
+
+
+def _first(distribution: Any) -> Any:
+    """The one value of a constant."""
+    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low
+
+
+def _cells(name: str, distribution: Any, value: Any) -> list[float]:
+    """The coordinates of one parameter's value, or BadInput."""
+    if isinstance(distribution, CategoricalDistribution):
+        if not (is_choice(value) and value in distribution.choices):
+            raise BadInput(f"params: {name}: {value!r:.80} came; one of {list(distribution.choices)!r:.200} was wanted")
+        return [float(value == choice) for choice in distribution.choices]
+    if not (is_number(value) and distribution.low <= value <= distribution.high):
+        wanted = f"a number from {distribution.low!r} to {distribution.high!r} was wanted"
+        raise BadInput(f"params: {name}: {value!r:.80} came; {wanted}")
+    steps = 0.0 if distribution.step is None else (value - distribution.low) / distribution.step
+    if abs(steps - round(steps)) > 1e-8:
+        raise BadInput(
+            f"params: {name}: {value!r} came; {distribution.low!r} and whole steps of {distribution.step!r} were wanted"
+        )
+    return [_coordinate(distribution, round(value) if isinstance(distribution, IntDistribution) else value)]

@@ -1,0 +1,244 @@
+"""Storages that lose nothing: one door to SQLite files and database servers, and studies that are opened without a race."""
+
+import fcntl
+import logging
+import os
+import sqlite3
+import stat
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import optuna
+import sqlalchemy as sql
+from optuna.samplers import BaseSampler
+from optuna.storages import BaseStorage, InMemoryStorage
+from sqlalchemy.engine import URL, make_url
+
+from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed, patiently, shown
+from satisfice.types import BadInput, SatisficeError
+
+OPENING = 10  # seconds for the first connection, where a wrong address is likelier than a restart
+LONGEST_NAME = 512  # of a study, in the tables of Optuna
+SCHEMA_KEY = 0x5A715F1CE  # the advisory lock in PostgreSQL under which tables are made
+CHATTER = ("optuna.storages._in_memory", "optuna.storages._rdb.storage", "optuna.study.study")
+
+
+def open_storage(where: str | os.PathLike[str] | BaseStorage | None) -> BaseStorage:
+    """An Optuna storage: in memory for None, an SQLite file for a path, a database for a URL; a storage is returned as it is.
+
+    Tables that do not exist yet are made once, however many processes open the storage at the same time.
+    """
+    if where is None:
+        return InMemoryStorage()
+    if isinstance(where, BaseStorage):
+        return where
+    if not isinstance(where, str | os.PathLike):
+        raise BadInput(
+            f"storage: {where!r} came; None, a path, a URL such as postgresql://host/name, or a storage was wanted"
+        )
+    text = os.fsdecode(where)
+    if not text or "\0" in text:
+        raise BadInput(f"storage: {text!r} came; a path or a URL was wanted")
+    if not isinstance(where, str) or "://" not in text:
+        return _open_file(Path(text).absolute())
+    url = _parsed(text)
+    if url.get_backend_name() != "sqlite":
+        return patiently(partial(_open_server, url), OPENING, url, sql.exc.DBAPIError)
+    if url.query or not url.database or url.database.startswith((":memory:", "file:")):
+        return _built(url)
+    return _open_file(Path(url.database).absolute())
+
+
+def open_study(
+    name: str | None,
+    where: str | os.PathLike[str] | BaseStorage | None,
+    *,
+    direction: str,
+    sampler: BaseSampler | None = None,
+) -> optuna.Study:
+    """The study of that name in the storage, made if there is none yet; None makes one of a new name."""
+    if direction not in ("maximize", "minimize"):
+        raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+    if name is None:
+        name = f"satisfice-{uuid.uuid4()}"
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\0" in name or not _is_text(name):
+        raise BadInput(f"name: {str(name)[:80]!r} came; a text of 1 to {LONGEST_NAME} characters was wanted")
+    storage = open_storage(where)
+    try:
+        with _quiet():
+            study = optuna.create_study(
+                study_name=name, storage=storage, direction=direction, sampler=sampler, load_if_exists=True
+            )
+        study.get_trials(deepcopy=False)  # a damaged row is better found now than in the middle of a search
+    except SatisficeError:
+        raise
+    except Exception as problem:
+        raise StorageFailed(
+            f"the study {name!r} cannot be read ({problem!r}); restore a copy or use another name"
+        ) from problem
+    stored = [each.name.lower() for each in study.directions]
+    if len(stored) > 1:
+        raise BadInput(
+            f"study {name!r} has {len(stored)} objectives; a study of one objective was wanted: use another name"
+        )
+    if stored != [direction]:
+        raise BadInput(
+            f"direction: {direction!r} came, but the study {name!r} was made to {stored[0]}; use another name"
+        )
+    return study
+
+
+def _open_server(url: URL) -> DurableStorage:
+    """The storage on a database server; in PostgreSQL its tables are made under a lock."""
+    try:
+        if url.get_backend_name() != "postgresql":
+            return _built(url)
+        with sql.create_engine(url, poolclass=sql.NullPool).begin() as connection:
+            connection.execute(sql.text(f"SET LOCAL lock_timeout = '{PATIENCE}s'"))
+            connection.execute(sql.text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_KEY})
+            return _built(url)
+    except (ImportError, sql.exc.NoSuchModuleError) as problem:
+        hint = "; pip install 'satisfice[postgres]'" if url.get_backend_name() == "postgresql" else ""
+        raise BadInput(f"storage: {shown(url)} came, but there is no driver for it ({problem}){hint}") from None
+
+
+def _open_file(path: Path) -> DurableStorage:
+    """The storage in an SQLite file, which appears whole or not at all."""
+    if not path.parent.is_dir():
+        raise BadInput(f"storage: {path} came, but there is no directory {path.parent}; make it first")
+    url = URL.create("sqlite", database=str(path))
+    if make_url(url.render_as_string()).database != str(path):  # in older versions of SQLAlchemy a "?" ends the path
+        raise BadInput(f"storage: {path} came, which cannot be written as a URL; use a path without '?'")
+    try:
+        with _locked(path.parent):
+            if not os.path.lexists(path):
+                _make_file(path)
+            _check_file(path)
+            return patiently(partial(_built, url), 0, url)
+    except OSError as problem:
+        raise BadInput(f"storage: {path} cannot be used: {problem.strerror}") from problem
+
+
+def _make_file(path: Path) -> None:
+    """Make a new study file beside its place, then move it there: a process that is killed leaves no half of one."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
+    url = URL.create("sqlite", database=str(new))
+    try:
+        patiently(partial(_built, url), 0, url).engine.dispose()
+        new.rename(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what is not the whole and writable database of a study; nothing is written.
+
+    Only SQLite may open the file: closing it elsewhere in this process would drop the locks that SQLite holds on it.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise BadInput(
+            f"storage: {path} came, which is not a file; the path of an SQLite file, or of none yet, was wanted"
+        )
+    if found.st_size <= 1:  # SQLite, too, takes a single byte for nothing
+        raise BadInput(f"storage: {path} came, which is empty; delete it, and it will be made anew")
+    if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise BadInput(
+            f"storage: {path} came, which cannot be written; give yourself the right to it and its directory"
+        )
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE)
+        try:
+            verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        finally:
+            connection.close()
+    except (sqlite3.Error, UnicodeDecodeError) as problem:
+        verdict = str(problem)
+    if verdict != "ok":
+        raise BadInput(
+            f"storage: {path} is damaged or no database ({verdict.splitlines()[0]}); restore a copy or use another path"
+        )
+    if tables and "studies" not in tables:
+        raise BadInput(f"storage: {path} came, which is the database of something else; use another path")
+
+
+def _built(url: URL) -> DurableStorage:
+    """The storage itself, with the settings that its kind of database needs."""
+    options: dict[str, Any] = {"pool_pre_ping": True}
+    if url.get_backend_name() == "sqlite":
+        options = {"connect_args": {"timeout": PATIENCE}}
+    elif url.get_driver_name() in ("psycopg", "psycopg2"):
+        options["connect_args"] = {"connect_timeout": OPENING}
+    text = url.render_as_string(hide_password=False)
+    try:
+        with _quiet():
+            return DurableStorage(text.replace("{", "{{").replace("}", "}}"), engine_kwargs=options)
+    except RuntimeError as problem:  # the tables of another version of Optuna
+        raise BadInput(f"storage: {shown(url)}: {problem}") from problem
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold a lock on a directory that excludes every other process and thread; it ends with the process."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise StorageFailed(
+                        f"{directory}: another process has been opening a study for {PATIENCE} s"
+                    ) from None
+                time.sleep(0.02)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Optuna tells about studies of this thread out of the log, warnings excepted."""
+    here = threading.get_ident()
+
+    def keeps(record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.WARNING or record.thread != here
+
+    loggers = [logging.getLogger(each) for each in CHATTER]
+    for logger in loggers:
+        logger.addFilter(keeps)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(keeps)
+
+
+def _parsed(text: str) -> URL:
+    """The URL; PostgreSQL without a named driver gets the one that is installed."""
+    try:
+        url = make_url(text)
+    except (sql.exc.ArgumentError, ValueError):  # their messages may hold the password
+        raise BadInput(
+            f"storage: {text.split('://')[0]}://... came; a URL such as postgresql://host/name was wanted"
+        ) from None
+    if url.drivername in ("postgres", "postgresql"):
+        return url.set(drivername="postgresql+psycopg2" if find_spec("psycopg2") else "postgresql+psycopg")
+    return url
+
+
+def _is_text(name: str) -> bool:
+    """Whether a database can hold the name: half of a surrogate pair is no text."""
+    return name == name.encode(errors="ignore").decode()

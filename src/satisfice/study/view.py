@@ -1,0 +1,115 @@
+"""`View`: what a study holds, ready to be shown."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from satisfice.answer import Answer
+from satisfice.search import Search
+from satisfice.study.history import Follower, error_of
+from satisfice.study.mark import Mark, State
+from satisfice.study.settings import SETTINGS, Settings
+from satisfice.study.space import Space
+from satisfice.types import BadInput
+
+__all__ = ["Evaluation", "Settings", "StudyAnswer", "View", "view"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One trial of a study. `history` rows came from an earlier table; `cancelled` ones were given up and teach nothing."""
+
+    number: int
+    params: dict[str, Any]
+    value: float | None
+    state: State
+    repeats: int | None  # the number of the evaluation whose setting was evaluated again
+    hope: float | None  # the model's probability that some setting is good, when this one was asked
+    error: str | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class StudyAnswer(Answer):
+    """An answer together with the study that it was found in."""
+
+    study: optuna.Study | None = field(default=None, repr=False, compare=False)
+
+    def table(self) -> list[dict[str, Any]]:
+        """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
+        if self.study is None:
+            return []
+        return [_row(each) for each in evaluations(self.study, follow(self.study))]
+
+
+@dataclass(frozen=True)
+class View:
+    """A study at one moment."""
+
+    name: str
+    settings: Settings
+    space: Space
+    evaluations: tuple[Evaluation, ...]
+    answer: StudyAnswer
+    search: Search
+
+
+def view(study: optuna.Study, target: float | None = None) -> View:
+    """What the study holds now, by the settings that are stored in it; any study of one objective, if a target is given."""
+    follower = follow(study, target)
+    if follower.space is None or follower.search is None:
+        raise BadInput(
+            f"study {study.study_name!r} has no finished trial with a parameter that can be searched; let it run first"
+        )
+    listed = evaluations(study, follower)
+    answer = answer_of(study, follower)
+    return View(study.study_name, follower.settings, follower.space, listed, answer, follower.search)
+
+
+def follow(study: optuna.Study, target: float | None = None) -> Follower:
+    """A follower that has read the whole study."""
+    if len(study.directions) > 1:
+        raise BadInput(f"study {study.study_name!r} has {len(study.directions)} objectives; one was wanted")
+    settings = Settings.of(study)
+    if target is not None:
+        stored = settings or Settings(target, study.direction.name.lower())
+        settings = Settings(**{**stored.__dict__, "target": target})
+    if settings is None:
+        raise BadInput(f"study {study.study_name!r} has no {SETTINGS}: it was made by something else; give the target")
+    follower = Follower(settings)
+    follower.catch_up(study)
+    return follower
+
+
+def answer_of(study: optuna.Study, follower: Follower) -> StudyAnswer:
+    """The follower's answer, with the study."""
+    return StudyAnswer(**follower.answer().__dict__, study=study)
+
+
+def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ...]:
+    """All trials of the study that have been started, in the order of their numbers."""
+    trials = study.get_trials(deepcopy=False)
+    return tuple(_evaluation(trial, follower) for trial in trials if trial.state != TrialState.WAITING)
+
+
+def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
+    state = follower.states.get(trial.number, "running")
+    mark = Mark.of(trial)
+    lasted = trial.duration if state in ("complete", "failed") else None
+    return Evaluation(
+        number=trial.number,
+        params=dict(trial.params),
+        value=trial.value if state in ("complete", "history") else None,
+        state=state,
+        repeats=None if mark is None else mark.repeats,
+        hope=None if mark is None else mark.hope,
+        error=error_of(trial) if state == "failed" else None,
+        seconds=None if lasted is None else lasted.total_seconds(),
+    )
+
+
+def _row(each: Evaluation) -> dict[str, Any]:
+    rest = {name: getattr(each, name) for name in ("value", "state", "repeats", "hope", "error", "seconds")}
+    return {"number": each.number, **each.params, **rest}

@@ -1,0 +1,135 @@
+"""What a user may write for a space, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from scipy import stats
+
+from satisfice.study.space import Space
+from satisfice.types import BadInput
+
+
+@pytest.mark.parametrize(
+    ("form", "distribution"),
+    [
+        ((0.0, 1.0), FloatDistribution(0, 1)),
+        ((0, 1.5), FloatDistribution(0, 1.5)),
+        ((np.float64(0.5), np.float32(1.5)), FloatDistribution(0.5, 1.5)),
+        ((2, 12), IntDistribution(2, 12)),
+        ((np.int64(2), np.uint8(12)), IntDistribution(2, 12)),
+        ((1e-3, 1.0, "log"), FloatDistribution(1e-3, 1, log=True)),
+        ((1, 1024, "log"), IntDistribution(1, 1024, log=True)),
+        ((0.0, 1.0, 0.25), FloatDistribution(0, 1, step=0.25)),
+        ((0.0, 1.0, 0.3), FloatDistribution(0, 0.9, step=0.3)),
+        ((0, 1, 0.5), FloatDistribution(0, 1, step=0.5)),
+        ((0.1, 0.7, 0.1), FloatDistribution(0.1, 0.7, step=0.1)),  # 0.1 + 6 * 0.1 is above 0.7
+        ((0, 100, 30), IntDistribution(0, 90, step=30)),
+        ((3.0, 3.0), FloatDistribution(3, 3)),
+        (["a", "b"], CategoricalDistribution(["a", "b"])),
+        (("a", "b"), CategoricalDistribution(["a", "b"])),
+        ((True, False), CategoricalDistribution([True, False])),
+        ((1, 2, None), CategoricalDistribution([1, 2, None])),
+        (("log", 1), CategoricalDistribution(["log", 1])),
+        ([1, 2.5, "x", None, True], None),  # 1 and True are one choice
+        ([0, 10], CategoricalDistribution([0, 10])),
+        (np.array([1.0, 10.0]), CategoricalDistribution([1.0, 10.0])),
+        ([np.int64(3), np.str_("x")], CategoricalDistribution([3, "x"])),
+        (stats.uniform(2, 3), FloatDistribution(2, 5)),
+        (stats.loguniform(0.5, 2), FloatDistribution(0.5, 2, log=True)),
+        (stats.randint(1, 10), IntDistribution(1, 9)),
+        (IntDistribution(1, 9, step=2), IntDistribution(1, 9, step=2)),
+    ],
+    ids=repr,
+)
+def test_short_forms_mean_distributions(form, distribution):
+    given = {"x": form, "other": (0.0, 1.0)}
+    if distribution is None:
+        with pytest.raises(BadInput, match="different choices were wanted"):
+            Space.of(given)
+        return
+    found = Space.of(given).distributions["x"]
+    assert found == distribution
+    assert type(found) is type(distribution)
+    if isinstance(found, CategoricalDistribution):
+        assert [type(a) for a in found.choices] == [type(b) for b in distribution.choices]
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ((1.0, 0.0), r"\(1.0, 0.0\) came; finite numbers low <= high"),
+        ((5, 2), "low <= high"),
+        ((0.0, math.nan), "finite numbers"),
+        ((math.nan, 1.0), "finite numbers"),
+        ((0.0, math.inf), "finite numbers"),
+        ((0.5, 10**400), "finite numbers"),
+        ((-1e308, 1e308), "too far apart"),
+        ((0, 2**53 + 1), "numbers up to 9,007,199,254,740,992"),
+        ((1, 2**46, "log"), "numbers up to 35,184,372,088,832"),
+        ((0.0, 1.0, "log"), "a log scale wants low > 0"),
+        ((-3, 5, "log"), "low > 0"),
+        ((1e300, math.nextafter(1e300, math.inf), "log"), "too close together"),
+        ((0.0, 1.0, "Log"), 'a third entry is a step or "log"'),
+        ((0.0, 1.0, 0.0), "a step greater than 0"),
+        ((0.0, 1.0, -0.1), "a step greater than 0"),
+        ((0.0, 1.0, math.nan), "a step greater than 0"),
+        ((0.0, 1.0, 1e-9), "a coarser step"),
+        ((False, 5), "write choices as a list"),
+        ((0.0, 1.0, True), "write choices as a list"),
+        ((1, 2, 3, 4), "write choices as a list"),
+        ((1,), "write choices as a list"),
+        ((), "write choices as a list"),
+        ([], "an empty list came"),
+        (["a", "b", "a"], "different choices"),
+        ([1, 1.0], "different choices"),
+        ([0.5, math.nan], "the choice nan came"),
+        ([[1], [2]], r"the choice \[1\] came; a text, a number"),
+        ([int, float], "look them up in the objective"),
+        (([1], "a"), r"the choice \[1\] came"),
+        ("ab", "'ab' came; a range"),
+        (3, "a constant is a list of one value"),
+        (None, "None came; a range"),
+        ({"low": 0}, "came; a range"),
+        (range(3), "came; a range"),
+        (stats.norm(0, 1), "uniform, loguniform or randint"),
+        (np.zeros((1, 2)), "came; a range"),
+        (FloatDistribution(0, math.inf), "finite numbers"),
+        (FloatDistribution(math.nan, math.nan), "finite numbers"),
+        (IntDistribution(0, 10**400), "numbers up to"),
+        (CategoricalDistribution([1, 1]), "different choices"),
+    ],
+    ids=repr,
+)
+def test_forms_that_mean_nothing_are_refused_by_name(form, message):
+    with pytest.raises(BadInput, match=f"space: rate: .*{message}"):
+        Space.of({"ok": (0.0, 1.0), "rate": form})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "nothing to search"),
+        ({"a": [1], "b": (2.0, 2.0), "c": (0, 3, 5)}, "nothing to search"),
+        ({3: (0, 1)}, "the name 3 came"),
+        ({"": (0, 1)}, "the name '' came"),
+        ([], r"\[\] came; a dict of name"),
+        ([(0, 1)], "a dict of name"),
+        (None, "None came"),
+        ("abc", "'abc' came"),
+        ([{"a": 1}], "nothing to search"),
+        ([{"a": 1}, {"a": 2, "b": 3}], r"row 1 has the keys \['a', 'b'\]; the keys of row 0 were wanted: \['a'\]"),
+        ([{"a": 1, "b": "x"}, {"a": 2, "b": "x"}, {"a": 1.0, "b": "x"}], "rows 0 and 2 are equal"),
+        ([{"a": 1.0}, {"a": math.nan}], "a: a column with nan or infinite"),
+        ([{"a": 1}, {"a": 10**400}], "a column with nan or infinite"),
+        ([{"a": "x"}, {"a": [1]}], r"a: the choice \[1\] came"),
+        ([{"a": "x"}, {"a": math.nan}], "a: the choice nan came"),
+        ([{1: 1}, {1: 2}], "the name 1 came"),
+        ([{}, {}], "rows 0 and 1 are equal"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_spaces_that_mean_nothing_are_refused(given, message):
+    with pytest.raises(BadInput, match=message):
+        Space.of(given)

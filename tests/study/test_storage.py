@@ -1,0 +1,242 @@
+"""Studies are opened by many at once, and what is no study is refused and left alone."""
+
+import logging
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from numpy.random import default_rng
+from optuna.storages import InMemoryStorage
+from optuna.trial import TrialState
+
+from satisfice.study.durable import DurableStorage, StorageFailed
+from satisfice.study.storage import open_storage, open_study
+from satisfice.types import BadInput, SatisficeError
+
+
+def test_nothing_named_is_kept_in_memory():
+    assert isinstance(open_storage(None), InMemoryStorage)
+
+
+def test_a_storage_is_returned_as_it_is():
+    storage = InMemoryStorage()
+    assert open_storage(storage) is storage
+
+
+@pytest.mark.parametrize("name", ["study.db", "a b?c#d%e{x}'\".db", "ü.log", "-x"])
+def test_a_path_is_that_file_and_no_other(tmp_path, name):
+    open_study("one", tmp_path / name, direction="maximize").add_trial(optuna.create_trial(value=1.5))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert open_study("one", str(tmp_path / name), direction="maximize").best_value == 1.5
+
+
+def test_a_file_may_be_given_as_a_url(tmp_path):
+    open_study("one", f"sqlite:///{tmp_path}/study.db", direction="maximize").add_trial(optuna.create_trial(value=1.5))
+    assert open_study("one", tmp_path / "study.db", direction="maximize").best_value == 1.5
+    assert isinstance(open_storage("sqlite:///:memory:"), DurableStorage)
+
+
+def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = open_study("one", "study.db", direction="maximize")
+    monkeypatch.chdir("/")
+    study.add_trial(optuna.create_trial(value=1.5))
+    assert open_study("one", tmp_path / "study.db", direction="maximize").best_value == 1.5
+
+
+def test_sqlite_waits_a_minute_for_a_lock_and_writes_in_full(tmp_path):
+    with open_storage(tmp_path / "study.db").engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_a_killed_maker_leaves_nothing_in_the_way(tmp_path):
+    (tmp_path / "study.db.new").write_bytes(b"half")
+    open_storage(tmp_path / "study.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"not a database " * 1000)
+
+
+def empty(path: Path) -> None:
+    path.touch()
+
+
+def short(path: Path) -> None:
+    path.write_bytes(b"SQLite format 3\0")
+
+
+def foreign(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE customers (name)")
+    connection.close()
+
+
+def read_only(path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everything")
+    open_storage(path)
+    path.chmod(0o400)
+
+
+REFUSED = [
+    (garbage, "damaged or no database"),
+    (short, "damaged or no database"),
+    (empty, "is empty; delete it"),
+    (foreign, "the database of something else"),
+    (read_only, "cannot be written"),
+    (Path.mkdir, "is not a file"),
+    (os.mkfifo, "is not a file"),
+    (lambda path: path.symlink_to("/dev/zero"), "is not a file"),
+    (lambda path: path.symlink_to("nowhere"), "cannot be used: No such file"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_what_is_no_study_file_is_refused_and_left_alone(tmp_path, make, message):
+    path = tmp_path / "study.db"
+    make(path)
+    before = path.lstat(), path.read_bytes() if path.is_file() else None
+    start = time.monotonic()
+    with pytest.raises(BadInput, match=message):
+        open_storage(path)
+    assert time.monotonic() - start < 5
+    assert before == (path.lstat(), path.read_bytes() if path.is_file() else None) or path.is_char_device()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_damaged_file_gives_a_named_error_or_its_study(tmp_path):
+    path = tmp_path / "study.db"
+    study = open_study("one", path, direction="maximize")
+    for value in range(10):
+        study.add_trial(
+            optuna.create_trial(
+                value=value, params={"x": 0.5}, distributions={"x": optuna.distributions.FloatDistribution(0, 1)}
+            )
+        )
+    study._storage._backend.engine.dispose()
+    whole = path.read_bytes()
+    used = [index for index, byte in enumerate(whole) if byte]
+    rng = default_rng(1)
+    refused = 0
+    for index, bit in zip(rng.choice(used, 100), 1 << rng.integers(8, size=100), strict=True):
+        path.write_bytes(whole[:index] + bytes([whole[index] ^ int(bit)]) + whole[index + 1 :])
+        try:
+            assert len(open_study("one", path, direction="maximize").trials) <= 10
+        except SatisficeError:
+            refused += 1
+    for length in range(1, len(whole), len(whole) // 20):
+        path.write_bytes(whole[:length])
+        with pytest.raises(BadInput, match=r"damaged|empty"):
+            open_storage(path)
+        assert path.read_bytes() == whole[:length]
+    assert refused > 20  # a flip within a name or a number cannot be seen
+
+
+BAD_PLACES = [
+    (3, "None, a path, a URL"),
+    ("", "a path or a URL"),
+    ("a\0b", "a path or a URL"),
+    ("/no/such/place/study.db", "there is no directory /no/such/place; make it first"),
+    ("nosuch://user:secret@host/name", "there is no driver"),
+    ("postgresql://user:secret:x@host:port/name", "a URL such as"),
+    ("postgresql+nosuch://user:secret@host/name", "there is no driver .*satisfice.postgres"),
+]
+
+
+@pytest.mark.parametrize(("place", "message"), BAD_PLACES, ids=[repr(place) for place, _ in BAD_PLACES])
+def test_an_impossible_place_is_refused_without_its_password(place, message):
+    with pytest.raises(BadInput, match=message) as refusal:
+        open_storage(place)
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_server_that_is_not_there_is_a_named_error_without_the_password(monkeypatch):
+    pytest.importorskip("psycopg")
+    monkeypatch.setattr("satisfice.study.storage.OPENING", 1)
+    start = time.monotonic()
+    with pytest.raises(StorageFailed, match=r"user:\*\*\*@127.0.0.1:1/name: .*refused") as failure:
+        open_storage("postgresql://user:secret@127.0.0.1:1/name?options=secret")
+    assert 0.3 < time.monotonic() - start < 5
+    assert "secret" not in str(failure.value)
+
+
+def test_a_name_finds_its_study_again_and_none_is_a_new_one(where):
+    sampler = optuna.samplers.RandomSampler()
+    study = open_study("näme; DROP TABLE studies", where, direction="minimize", sampler=sampler)
+    assert study.sampler is sampler
+    study.tell(study.ask(), 2.0)
+    assert open_study("näme; DROP TABLE studies", where, direction="minimize").best_value == 2.0
+    fresh = [open_study(None, where, direction="maximize") for _ in range(2)]
+    assert len({each.study_name for each in fresh}) == 2
+    assert not fresh[0].trials
+
+
+def test_another_direction_or_several_objectives_are_refused(where):
+    storage = open_storage(where)
+    open_study("down", storage, direction="minimize")
+    with pytest.raises(BadInput, match="'maximize' came, but the study 'down' was made to minimize; use another name"):
+        open_study("down", storage, direction="maximize")
+    optuna.create_study(study_name="two", storage=storage, directions=["minimize", "maximize"])
+    with pytest.raises(BadInput, match="'two' has 2 objectives"):
+        open_study("two", storage, direction="minimize")
+    with pytest.raises(BadInput, match="direction: 'up' came"):
+        open_study("three", storage, direction="up")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 513, "a\0b", "\ud800", 3, b"x"])
+def test_an_impossible_name_is_refused(name):
+    with pytest.raises(BadInput, match=r"name: .* came; a text of 1 to 512 characters"):
+        open_study(name, None, direction="maximize")
+
+
+def test_opening_is_silent_and_the_log_of_others_is_not(tmp_path, caplog):
+    optuna.logging.enable_propagation()
+    try:
+        with caplog.at_level(logging.INFO, logger="optuna"):
+            open_study("one", tmp_path / "study.db", direction="maximize")
+            open_study("one", tmp_path / "study.db", direction="maximize")
+            open_study(None, None, direction="maximize")
+            assert not caplog.records
+            optuna.create_study(study_name="loud")
+            assert "loud" in caplog.text
+    finally:
+        optuna.logging.disable_propagation()
+
+
+AT_ONCE = """
+import sys
+from multiprocessing import get_context
+from satisfice.study.storage import open_study
+where, processes, trials = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+context = get_context("fork")
+barrier = context.Barrier(processes)
+def work():
+    barrier.wait()
+    study = open_study("many", where, direction="maximize")
+    for _ in range(trials):
+        trial = study.ask()
+        study.tell(trial, trial.suggest_float("x", 0, 1))
+started = [context.Process(target=work) for _ in range(processes)]
+for each in started:
+    each.start()
+for each in started:
+    each.join()
+print([each.exitcode for each in started])
+"""
+
+
+def test_many_processes_open_a_new_study_at_once(where):
+    command = [sys.executable, "-W", "error", "-c", AT_ONCE, where, "8", "5"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert (ended.stdout.strip(), ended.stderr) == (str([0] * 8), "")
+    trials = open_study("many", where, direction="maximize").trials
+    assert [trial.number for trial in trials] == list(range(40))
+    assert all(trial.state == TrialState.COMPLETE for trial in trials)

@@ -1,0 +1,116 @@
+"""`view` as the report and the command line use it."""
+
+import optuna
+import pytest
+
+from satisfice import BadInput, GoodActionSampler, find
+from satisfice.study.mark import CANCELLED
+from satisfice.study.settings import SETTINGS, Settings
+from satisfice.study.space import Space
+from satisfice.study.view import StudyAnswer, view
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+SPACE = {"x": (0.0, 1.0), "kind": ["a", "b"]}
+
+
+def objective(params):
+    if params["kind"] == "b" and params["x"] > 0.8:
+        raise ValueError("too hot")
+    return -((params["x"] - 0.4) ** 2) - (params["kind"] == "b")
+
+
+def test_a_view_of_a_stored_study_shows_what_find_answered(tmp_path):
+    where = tmp_path / "s.db"
+    earlier = [{"x": 0.9, "kind": "b", "value": None}, {"x": 0.1, "kind": "a", "value": -0.09}]
+    answer = find(objective, SPACE, -0.001, storage=where, name="n", seed=3, history=earlier, budget=40)
+    shown = view(optuna.load_study(study_name="n", storage=f"sqlite:///{where}"))
+    assert shown.name == "n"
+    assert isinstance(shown.answer, StudyAnswer)
+    assert str(shown.answer) == str(answer)
+    assert (shown.settings.target, shown.settings.seed, shown.settings.budget) == (-0.001, 3, 40)
+    assert shown.space == Space.of(SPACE)
+    assert [each.state for each in shown.evaluations[:2]] == ["history", "history"]
+    own = shown.evaluations[2:]
+    assert [each.number for each in own] == list(range(2, 2 + len(own)))
+    assert [each.value for each in own if each.state == "complete"] == [
+        objective(each.params) for each in own if each.state == "complete"
+    ]
+    assert all(each.error == "ValueError: too hot" for each in own if each.state == "failed")
+    assert all(each.seconds >= 0 for each in own)
+    assert own[-1].repeats is not None  # the noise was not known, so the best one was tried again
+    assert own[own[-1].repeats - 2].params == own[-1].params
+    assert shown.search.probability_good(shown.answer.point[None])[0] > 0.5
+    assert answer.table() == shown.answer.table()
+
+
+def test_running_and_cancelled_trials_are_shown_as_such():
+    study = find(objective, SPACE, 1.0, budget=3, noise=0, seed=1).study
+    study.ask(Space.of(SPACE).distributions)
+    given_up = study.ask()
+    given_up.set_user_attr("why", "a test")
+    study._storage.set_trial_system_attr(given_up._trial_id, CANCELLED, "a test")
+    study.tell(given_up, state=optuna.trial.TrialState.PRUNED)
+    states = [each.state for each in view(study).evaluations]
+    assert states == ["complete", "complete", "complete", "running", "cancelled"]
+
+
+def test_any_study_can_be_viewed_with_a_target():
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
+    with pytest.raises(BadInput, match="give the target"):
+        view(study)
+    shown = view(study, target=0.5)
+    assert shown.answer.evaluations == 8
+    assert shown.settings.direction == "maximize"
+    assert all(each.state == "complete" and each.hope is None for each in shown.evaluations)
+    assert SETTINGS not in study.user_attrs
+
+
+def test_a_study_of_the_sampler_can_be_viewed_and_another_target_tried():
+    study = optuna.create_study(direction="minimize", sampler=GoodActionSampler(0.01, noise=0, seed=2))
+    study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=8)
+    assert view(study).settings == Settings(0.01, "minimize", 0, seed=2)
+    assert view(study, target=1.0).answer.verdict == "good"
+
+
+def test_a_study_without_a_finished_trial_has_no_view_unless_its_space_is_known():
+    with pytest.raises(BadInput, match="let it run first"):
+        view(optuna.create_study(), target=1.0)
+    study = optuna.create_study(direction="maximize")
+    Settings(1.0, space=Space.of(SPACE)).store(study)
+    assert view(study).answer.verdict == "open"
+    assert view(study).evaluations == ()
+
+
+def test_studies_of_several_objectives_are_refused():
+    with pytest.raises(BadInput, match="2 objectives"):
+        view(optuna.create_study(directions=["minimize", "minimize"]), target=1.0)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(1.5),
+        Settings(-2.0, "minimize", 0.1, 0.99, (0.0, 1.0), "ucb", "paper", 7, 50, Space.of(SPACE)),
+        Settings(0.1, noise="learn", space=Space.of([{"x": 1, "y": "a"}, {"x": 2, "y": "b"}])),
+    ],
+)
+def test_settings_come_back_from_their_json(settings):
+    assert Settings.from_json(settings.to_json()) == settings
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"target": 1}', '{"space": 3, "value_range": 1}'])
+def test_damaged_settings_are_refused(text):
+    with pytest.raises(BadInput):
+        Settings.from_json(text)
+
+
+def test_trials_outside_of_the_space_are_left_out_with_a_note():
+    study = find(objective, SPACE, 1.0, budget=3, noise=0, seed=1).study
+    study.enqueue_trial({"x": 0.5})
+    trial = study.ask()
+    trial.suggest_float("x", 0, 1)
+    study.tell(trial, 5.0)
+    shown = view(study)
+    assert shown.answer.value < 0
+    assert any("1 trials were left out" in note for note in shown.answer.notes)

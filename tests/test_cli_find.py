@@ -1,0 +1,299 @@
+"""The command line, as users run it: real processes, real studies, real signals."""
+
+import contextlib
+import csv
+import io
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from satisfice.cli import main
+from satisfice.cli.show import hidden
+from satisfice.study.storage import open_storage
+
+HILL = "import sys; x, y = map(float, sys.argv[1:3]); print('value:', -(x - 0.3) ** 2 - (y - 0.6) ** 2)"
+SPACE = ["--param", "x=0.0:1.0", "--param", "y=0.0:1.0"]
+COMMAND = ["--", sys.executable, "-c", HILL, "{x}", "{y}"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "satisfice", *words], capture_output=True, text=True, timeout=120, check=False, **options
+    )
+
+
+def trials(storage: str = "satisfice.db", name: str = "study") -> list[optuna.trial.FrozenTrial]:
+    return optuna.load_study(study_name=name, storage=open_storage(storage)).get_trials()
+
+
+def read_csv(path: str) -> list[dict[str, str]]:
+    with Path(path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def wait_for(path: Path, count: int = 1, seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while (not path.exists() or len(path.read_text().splitlines()) < count) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(path.read_text().splitlines()) >= count
+
+
+def test_a_good_setting_is_found_told_and_reported():
+    found = run("find", "--target", "-0.01", "--noise", "0", "--seed", "1", *SPACE, *COMMAND)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "good: the target is met" in found.stdout
+    assert "'study' in satisfice.db" in found.stdout
+    assert "satisfice report" in found.stdout
+    shown = next(line for line in found.stdout.splitlines() if line.startswith("command")).removeprefix("command")
+    printed = subprocess.run(shlex.split(shown), capture_output=True, text=True, check=True).stdout
+    assert float(printed.split()[-1]) >= -0.01  # the command that is shown can be run, and is good
+    again = run("find", "--target", "-0.01", "--noise", "0", "--seed", "1", "--json", *SPACE, *COMMAND)
+    answer = json.loads(again.stdout)
+    assert answer["verdict"] == "good"
+    assert answer["evaluations"] == len(trials())  # nothing was evaluated again
+    assert -((answer["params"]["x"] - 0.3) ** 2) - (answer["params"]["y"] - 0.6) ** 2 == answer["value"] >= -0.01
+    status = run("status", "--json", "--csv", "all.csv")
+    assert {**answer, "running": 0} == json.loads(status.stdout)
+    rows = read_csv("all.csv")
+    assert [float(row["value"]) for row in rows] == [trial.value for trial in trials()]
+    assert [float(row["x"]) for row in rows] == [trial.params["x"] for trial in trials()]
+    assert run("report", "--out", "page.html").returncode == 0
+    assert "the target is met" in Path("page.html").read_text()
+
+
+def test_the_exit_code_tells_the_verdict():
+    assert main(["find", "--target", "0", "--noise", "0", "--budget", "3", "--quiet", *SPACE, *COMMAND]) == 3
+    table = ["--param", "x=0.1,0.5,0.9", "--param", "y=1.0"]
+    words = ["find", "--target", "5", "--noise", "0", "--name", "small", "--quiet", *table, *COMMAND]
+    assert main(words) == 4
+    assert len(trials(name="small")) == 3  # every choice was tried
+
+
+def test_minimising_and_negative_targets(capsys):
+    hill = [*COMMAND[:3], HILL.replace("-(x", "(x").replace("- (y", "+ (y"), *COMMAND[4:]]
+    assert main(["find", "--minimize", "--target", "1e-2", "--noise", "0", "--quiet", "--json", *SPACE, *hill]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] <= 0.01
+    bounded = ["--target", "-1e-2", "--range", "-2:0", "--budget", "2", "--name", "bounded"]
+    assert main(["find", *bounded, "--quiet", *SPACE, *COMMAND]) == 3
+
+
+def test_noise_is_seen_and_the_setting_confirmed(capsys):
+    noisy = HILL.replace("import sys", "import random, sys").replace("-(x", "random.gauss(0, 0.01) - (x")
+    words = ["find", "--target", "-0.1", "--seed", "2", "--quiet", "--json", *SPACE, *COMMAND[:3], noisy, *COMMAND[4:]]
+    assert main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["certificate"]["repeats"] >= 3
+    assert answer["certificate"]["bound"] >= -0.1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["find", "--target", "1", "--param", "x=1:", *COMMAND], "--param x=1:"),
+        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], "space: x"),
+        (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "'x' appears nowhere"),
+        (["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"], "{y} came"),
+        (["find", "--target", "1", "--param", "x=0:1"], "after --"),
+        (["find", "--target", "1", "--param", "x=0:1", "--", "no-such-program", "{x}"], "no program"),
+        (["find", "--target", "much", *SPACE, *COMMAND], "--target"),
+        (["find", "--target", "nan", *SPACE, *COMMAND], "--target"),
+        (["find", "--target", "1", "--range", "1:0", *SPACE, *COMMAND], "--range"),
+        (["find", "--target", "1", "--noise", "-1", *SPACE, *COMMAND], "--noise"),
+        (["find", "--target", "1", "--budget", "0", *SPACE, *COMMAND], "--budget"),
+        (["find", "--target", "1", "--confidence", "2", *SPACE, *COMMAND], "confidence"),
+        (["find", "--target", "2", "--range", "0:1", *SPACE, *COMMAND], "target"),
+        (["find", "--target", "1", "--storage", "no/such/directory.db", *SPACE, *COMMAND], "no directory"),
+        (["find", "--target", "1", "--storage", "http://secret:word@x/y", *SPACE, *COMMAND], "storage"),
+        (["find", *SPACE, *COMMAND], "--target"),
+        (["find", "--target", "1", "--history", "none.csv", *SPACE, *COMMAND], "none.csv"),
+        (["status"], "no file satisfice.db"),
+        (["report"], "no file satisfice.db"),
+        (["dance"], "dance"),
+        ([], "COMMAND"),
+    ],
+)
+def test_wrong_input_is_named_with_code_2(words, said, capsys):
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = end.code
+    captured = capsys.readouterr()
+    assert code == 2
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+    assert "word" not in captured.err
+    assert captured.out == ""
+
+
+WORDS = [
+    "find",
+    "status",
+    "report",
+    "--target",
+    "--param",
+    "--storage",
+    "--name",
+    "--json",
+    "--range",
+    "x=0:1",
+    "1",
+    "-1e-3",
+    "a.db",
+]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(WORDS) | st.text(st.characters(exclude_characters="-/.~"), max_size=8), max_size=8))
+def test_any_words_without_a_command_are_wrong_input(words):
+    assume(not {"-h", "--help", "--version", "reproduce", "bench"} & set(words))
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
+        try:
+            code = main(words)
+        except SystemExit as end:
+            code = end.code
+    assert code == 2, words
+    assert printed.getvalue() == ""
+    assert "Traceback" not in said.getvalue()
+
+
+def test_a_study_takes_one_command_only(capsys):
+    words = ["find", "--target", "0", "--noise", "0", "--budget", "2", "--quiet", *SPACE]
+    assert main([*words, *COMMAND]) == 3
+    assert main([*words, "--", "echo", "{x}", "{y}"]) == 2
+    assert "use that, or another --name" in capsys.readouterr().err
+    assert main([*words, "--name", "another", "--", "echo", "{x}", "{y}"]) == 0
+    assert main(["status", "--name", "third"]) == 2
+    assert "'study', 'another'" in capsys.readouterr().err
+
+
+def test_failures_are_kept_with_their_reasons_and_too_many_end_it(capsys):
+    broken = [sys.executable, "-c", "import sys; sys.exit('disk {x} is full')".replace("{x}", "{{x}}"), "{x}", "{y}"]
+    assert main(["find", "--target", "1", "--quiet", *SPACE, "--", *broken]) == 1
+    assert "disk {x} is full" in capsys.readouterr().err
+    assert main(["status", "--csv", "all.csv"]) == 0
+    rows = read_csv("all.csv")
+    assert {row["state"] for row in rows} == {"failed"}
+    assert "exit code 1: disk {x} is full" in rows[0]["error"]
+
+
+def test_one_run_may_take_only_so_long(capsys):
+    slow = [sys.executable, "-c", "import sys, time; time.sleep(60 * (float(sys.argv[1]) > 0)); print(1)", "{x}", "{y}"]
+    assert (
+        main(["find", "--target", "5", "--each", "0.3", "--budget", "2", "--quiet", "--json", *SPACE, "--", *slow]) == 3
+    )
+    assert json.loads(capsys.readouterr().out)["failures"] == 2
+
+
+def test_earlier_data_teach_and_an_export_is_read_back(capsys):
+    words = ["find", "--target", "-0.3", "--noise", "0", "--budget", "4", "--quiet", *SPACE]
+    assert main([*words, "--csv", "out.csv", *COMMAND]) in (0, 3)
+    known = len(trials())
+    assert (
+        main([*words, "--target", "5", "--budget", "1", "--name", "b", "--history", "out.csv", "--json", *COMMAND]) == 3
+    )
+    assert len(trials(name="b")) == known + 1
+
+
+def test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost(capsys):
+    words = ["find", "--target", "5", "--noise", "0", "--quiet", "--param", "a==1+1,@SUM,-x,plain", "--csv", "out.csv"]
+    assert main([*words, "--", sys.executable, "-c", "print(-1.5)", "{a}"]) == 4
+    assert (
+        capsys.readouterr().err == "satisfice: note: all values so far are equal: there is nothing to learn from yet\n"
+    )
+    rows = read_csv("out.csv")
+    assert {row["a"] for row in rows} == {"'=1+1", "'@SUM", "'-x", "plain"}
+    assert {row["value"] for row in rows} == {"-1.5"}
+
+
+SLOW = """
+import os, sys, time
+open('begun', 'a').write(f'{{os.getpid()}}\\n')
+time.sleep(0 if len(open('begun').readlines()) <= 2 or os.path.exists('fast') else 60)
+print(-(float(sys.argv[1]) - 0.3) ** 2)
+"""
+
+
+def interrupted(number: int, *options: str, runs: int = 1) -> subprocess.CompletedProcess[str]:
+    """A search whose third run and later ones take long, ended by a signal when so many of them are under way."""
+    words = ["find", "--target", "0", "--noise", "0", "--budget", "5", *options, *SPACE]
+    words += ["--", sys.executable, "-c", SLOW, "{x}", "{y}"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "satisfice", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(Path("begun"), 2 + runs)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys):
+    ended = interrupted(signal.SIGINT, "--jobs", str(jobs), runs=jobs)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert "Traceback" not in ended.stderr
+    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    before = [(trial.state.name, trial.params) for trial in trials()]
+    assert "RUNNING" not in dict(before)
+    assert [state for state, _ in before].count("COMPLETE") == 2
+    printed = ended.stderr.partition("To go on:\n")[2]
+    assert shlex.split(printed) == ["satisfice", *ended.args]
+    Path("fast").touch()
+    assert main(shlex.split(printed)[1:]) == 3
+    after = [(trial.state.name, trial.params) for trial in trials()]
+    assert after[: len(before)] == before
+    assert [state for state, _ in after].count("COMPLETE") == 5
+
+
+def test_a_request_to_end_is_like_ctrl_c():
+    ended = interrupted(signal.SIGTERM)
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert "To go on" in ended.stderr
+    assert "RUNNING" not in [trial.state.name for trial in trials()]
+
+
+def test_a_password_is_not_shown(capsys):
+    words = ["find", "--target", "5", "--storage", "mysql://user:secret@host/x.db", *SPACE, *COMMAND]
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert "secret" not in captured.err + captured.out
+    assert hidden("postgresql://user:secret@host/x?password=secret") == "postgresql://user:***@host/x"
+    assert hidden("postgresql://user:secret@host:port/x") == "postgresql://..."
+
+
+def test_help_has_an_example_and_the_version_is_told(capsys):
+    for words in (
+        ["find", "--help"],
+        ["status", "--help"],
+        ["report", "--help"],
+        ["bench", "--help"],
+        ["reproduce", "--help"],
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert end.value.code == 0
+        assert "example" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("satisfice 0.")
+
+
+def test_bench_prints_a_table(capsys, monkeypatch):
+    monkeypatch.setattr("satisfice.cli.bench.SIZES", (10, 20))
+    assert main(["bench"]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert "n = 20" in table[0]
+    assert [line.split()[:2] for line in table[1:]] == [["model", "paper"], ["model", "auto"]]

@@ -1,0 +1,241 @@
+"""Confirming under noise: what is fresh, what is tested, and when a point is asked again."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from satisfice import Box, Finite, Search
+from satisfice.certificate import KnownNoise, LearnedNoise
+from satisfice.confirm import Ledger, Prospect, certificate, own_spread, plan
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.types import BadInput
+
+LINE = Box([(0.0, 1.0)])
+A, B, C = b"a", b"b", b"c"
+
+
+def test_all_but_the_first_value_at_a_point_are_fresh():
+    ledger = Ledger()
+    entered = [ledger.add(key, value, True) for key, value in [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0)]]
+    assert entered == [False, False, True, True, False]
+    assert ledger.fresh == {A: [3.0, 4.0]}
+    assert ledger.current == A
+    assert ledger.add(B, 5.0, fresh=False) is False
+    assert B not in ledger.fresh
+
+
+def test_one_identical_repeat_means_noise_free_but_grades_need_three():
+    ledger = Ledger()
+    ledger.add(A, 0.3, True)
+    assert ledger.deterministic is None
+    ledger.add(A, 0.3, True)
+    assert ledger.deterministic is True
+    ledger.add(B, 0.3, True)  # two points of equal value: now one identical repeat is no proof
+    assert ledger.deterministic is None
+    ledger.add(A, 0.3, True)
+    ledger.add(A, 0.3, True)
+    assert ledger.deterministic is True
+    ledger.add(A, 0.4, True)
+    assert ledger.deterministic is False
+
+
+def prospect(index, gap, **more):
+    given = {"spread": 1.0, "evidence": 0.0, "tested": False, "present": False} | more
+    return Prospect(index=index, gap=gap, **given)
+
+
+def test_the_cheapest_point_is_repeated_if_it_is_affordable():
+    test = KnownNoise(1.0)
+    now = plan(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 30)
+    assert now.repeat == now.cheapest == 2
+    assert now.cost == pytest.approx(2 * np.log(40) / 4)
+    far = plan(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 30)
+    assert far.repeat is None
+    assert far.cost == pytest.approx(2 * np.log(40) / 0.01)
+    assert plan(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 30).cheapest is None
+    at_the_margin = plan(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 30)
+    assert at_the_margin.repeat == 0
+    assert plan(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 30).repeat is None
+
+
+def test_the_present_candidate_is_kept_while_another_is_not_much_cheaper():
+    test = KnownNoise(1.0)
+    present = prospect(0, 1.0, tested=True, present=True)
+    assert plan(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 30).repeat == 0
+    assert plan(test, [present, prospect(1, 3.0)], 0.0, 0.05, 1, 30).repeat == 1
+    nearly_there = prospect(0, 1.0, tested=True, present=True, evidence=3.0)
+    assert plan(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 30).repeat == 0
+
+
+def test_the_spread_at_a_point_is_the_models_until_its_own_values_speak():
+    assert own_spread(np.array([1.0]), 2.0) == 2.0
+    values = default_rng(0).normal(0, 0.5, 200)
+    assert own_spread(values, 2.0) == pytest.approx(0.5, rel=0.25)
+
+
+def test_the_level_falls_with_the_number_of_candidates():
+    values = np.full(6, 1.0) + 0.1 * default_rng(0).standard_normal(6)
+    assert certificate(LearnedNoise(), values, 0.0, 0.05, 1) is not None
+    assert certificate(LearnedNoise(), values, 0.0, 0.05, 500) is None
+
+
+def confirmed(search, f, sigma, seed, budget=200):
+    rng = default_rng(seed)
+    while search.answer().verdict == "open" and search.answer().evaluations < budget:
+        x = search.ask()
+        search.tell(x, f(x) + sigma * rng.standard_normal())
+    return search.answer()
+
+
+@pytest.mark.parametrize("noise", [0.3, "learn", None])
+def test_a_good_point_is_certified_by_fresh_values(noise):
+    search = Search(LINE, 0.5, noise=noise, seed=1)
+    answer = confirmed(search, lambda x: 1 - 4 * (x[0] - 0.3) ** 2, 0.3, 1)
+    assert answer.verdict == "good"
+    assert 1 - 4 * (answer.point[0] - 0.3) ** 2 >= 0.5
+    assert answer.certificate.bound >= 0.5
+    assert answer.certificate.repeats >= 2
+    assert answer.hope == 1.0
+    assert "Gaussian" in answer.certificate.guarantee
+    assert "fresh evaluations" in str(answer)
+
+
+def test_minimising_certifies_on_the_other_side():
+    search = Search(LINE, -0.5, direction="minimize", noise=0.3, seed=1)
+    answer = confirmed(search, lambda x: 4 * (x[0] - 0.3) ** 2 - 1, 0.3, 1)
+    assert answer.verdict == "good"
+    assert answer.certificate.bound <= -0.5
+
+
+def test_pass_and_fail_are_certified_by_their_range():
+    rng = default_rng(0)
+    search = Search(LINE, 0.8, value_range=(0, 1), seed=0)
+    while search.answer().verdict == "open" and search.answer().evaluations < 300:
+        x = search.ask()
+        search.tell(x, float(rng.random() < 0.97 - (x[0] - 0.6) ** 2))
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert "any distribution" in answer.certificate.guarantee
+    with pytest.raises(BadInput, match="within the stated range"):
+        search.tell([0.5], 1.5)
+    assert len(search._y) == answer.evaluations
+
+
+def test_a_bad_point_at_the_target_is_rarely_certified():
+    """f = target - 0 everywhere: each of 60 searches may certify with probability 5 % at most; 8 or more have 1 %."""
+    false = 0
+    for seed in range(60):
+        search = Search(LINE, 0.0, noise="learn", model="paper", seed=seed)
+        rng = default_rng([7, seed])
+        for _ in range(60):
+            search.tell(search.ask(), -1e-9 + rng.standard_normal())
+        false += search.answer().verdict == "good"
+    assert false < 8
+
+
+def test_values_from_elsewhere_certify_nothing():
+    search = Search(LINE, 0.0, noise=1.0)
+    for _ in range(50):
+        search.tell([0.5], 5.0, fresh=False)
+    assert search.answer().verdict == "open"
+    assert search.tested == 0
+    search.tell([0.5], 5.0)
+    assert search.tested == 1
+
+
+def test_candidates_under_test_elsewhere_make_it_harder():
+    alone, among_many = Search(LINE, 0.0, noise=1.0), Search(LINE, 0.0, noise=1.0)
+    among_many.unseen = 1000
+    for value in (4.0, 4.0, 4.0):
+        for search in (alone, among_many):
+            search.tell([0.5], value)
+    assert alone.answer().verdict == "good"
+    assert among_many.answer().verdict == "open"
+
+
+def test_the_same_history_gives_the_same_repeats():
+    first, second = (Search(LINE, 0.5, noise="learn", seed=3) for _ in range(2))
+    rng = default_rng(3)
+    for _ in range(40):
+        x = first.ask()
+        value = 1 - 4 * (x[0] - 0.3) ** 2 + 0.5 * rng.standard_normal()
+        first.tell(x, value)
+        second.tell(x, value)
+    assert (first.ask() == second.ask()).all()
+    assert str(first.answer()) == str(second.answer())
+
+
+def test_repeats_that_are_under_way_are_counted():
+    search = Search(LINE, 0.0, noise=1.0, seed=0)
+    for x in (0.1, 0.5, 0.9):
+        search.tell([x], 3.0 - abs(x - 0.5))
+    x = search.ask()
+    assert x[0] in (0.1, 0.5, 0.9)
+    cost = search.answer().repeats
+    assert (search.ask(pending=[x] * (cost - 1)) == x).all()
+    assert (search.ask(pending=[x] * (cost + 1)) != x).all()
+
+
+def test_confirm_false_leaves_every_question_to_the_rule():
+    pure, confirming = (Search(LINE, 0.0, "random", noise=1.0, confirm=c, seed=0) for c in (False, True))
+    for x in (0.1, 0.5, 0.9):
+        pure.tell([x], 3.0)
+        confirming.tell([x], 3.0)
+    assert confirming.ask()[0] in (0.1, 0.5, 0.9)
+    assert pure.ask()[0] not in (0.1, 0.5, 0.9)
+
+
+def test_none_by_the_confidence_bounds_where_the_kernel_is_known():
+    grid = LINE.grid(20)
+    known = FixedModel(Stationary("se", np.array([0.3])), 0.01)
+    unreachable, reachable = (Search(grid, target, model=known, noise=0.1) for target in (6.0, 0.9))
+    rng = default_rng(0)
+    for search in (unreachable, reachable):
+        for _ in range(40):
+            x = search.ask()
+            search.tell(x, np.sin(3 * x[0]) + 0.1 * rng.standard_normal())
+            if search.answer().verdict != "open":
+                break
+    assert unreachable.answer().verdict == "none"
+    assert reachable.answer().verdict == "good"
+
+
+def test_hope_starts_at_one_and_is_gone_when_an_unreachable_target_has_been_searched_for():
+    search = Search(LINE, 3.0, noise=0, seed=0)
+    assert search.hope() == 1.0
+    hopes = []
+    while search.answer().verdict == "open":
+        x = search.ask()
+        search.tell(x, np.sin(3 * x[0]))
+        hopes.append(search.hope())
+    answer = search.answer()
+    assert answer.verdict == "none"
+    assert answer.hope == hopes[-1] < 0.05
+    assert hopes[3] > 0.5
+    assert answer.evaluations < 100
+    assert "hope" in str(answer)
+
+
+def test_a_small_table_is_asked_again_under_noise():
+    search = Search(Finite([[0.0], [1.0]]), 0.5, noise="learn", seed=0)
+    rng = default_rng(0)
+    for _ in range(30):
+        x = search.ask()
+        search.tell(x, x[0] + 0.2 * rng.standard_normal())
+        if search.answer().verdict == "good":
+            break
+    assert search.answer().verdict == "good"
+    assert search.answer().point[0] == 1.0
+
+
+def test_the_model_speaks_in_the_users_units():
+    search = Search(LINE, 10.0, direction="minimize", noise=0, seed=0)
+    for x in np.linspace(0, 1, 9):
+        search.tell([x], 100.0 * (x - 0.4) ** 2 + 7.0)
+    mean, std = search.predict([[0.4], [0.95]])
+    assert mean == pytest.approx([7.0, 37.25], abs=1.5)
+    assert (std >= 0).all()
+    chances = search.probability_good([[0.4], [0.95]])
+    assert chances[0] > 0.95
+    assert chances[1] < 0.05
