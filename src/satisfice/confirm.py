@@ -12,7 +12,7 @@ from satisfice.certificate import Certificate, EProcess, level, look_skewed, low
 from satisfice.types import Array
 
 PATIENCE = 20  # so many repeats are always affordable,
-SHARE = 2.0  # and so many for each evaluation so far
+SHARE = 2.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
@@ -89,14 +89,22 @@ class Plan:
     margin: float  # what a point must have above the target to be affordable, in units of the noise
 
 
-def plan(test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int, evaluations: int) -> Plan:
+def plan(
+    test: EProcess,
+    prospects: list[Prospect],
+    target: float,
+    delta: float,
+    tested: int,
+    evaluations: int,
+    repeats: int,
+) -> Plan:
     """Compare what it would take to certify each of the points.
 
     `test` and `target` are in the model's units, as the prospects are. If evidence e is wanting and each fresh value brings
-    `test.rate`, then e / rate values are needed. A point is asked again
-    where that is affordable; if none is, the search explores for a point that would be.
+    `test.rate`, then e / rate values are needed. A point is asked again where that is affordable, given the numbers of
+    evaluations and of repeats among them so far; if none is, the search explores for a point that would be.
     """
-    affordable = max(PATIENCE, SHARE * evaluations)
+    affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
     opening, going_on = (-np.log(level(delta, max(k, 1))) for k in (tested + 1, tested))
     costs = {}
     for prospect in prospects:
@@ -110,8 +118,7 @@ def plan(test: EProcess, prospects: list[Prospect], target: float, delta: float,
     for prospect, cost in costs.items():
         if prospect.present and cost <= LOYALTY * costs[chosen]:
             chosen = prospect
-    limit = affordable * (LOYALTY if chosen.present else 1.0)
-    return Plan(chosen.index if costs[chosen] <= limit else None, chosen.index, float(costs[chosen]), margin)
+    return Plan(chosen.index if costs[chosen] <= affordable else None, chosen.index, float(costs[chosen]), margin)
 
 
 def own_spread(values: Array, sigma: float) -> float:

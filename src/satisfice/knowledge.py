@@ -200,7 +200,13 @@ class Knowledge:
         test = self.test
         if isinstance(test, Bounded):
             test = Bounded(*fit.units.standardise([test.low, test.high]))
-        return plan(test, prospects, target, self._delta, self.tested, len(self._y))
+        repeats = len(self._y) - self._explored
+        return plan(test, prospects, target, self._delta, self.tested, len(self._y), repeats)
+
+    @property
+    def _explored(self) -> int:
+        """How many of the values are not fresh ones of a candidate."""
+        return len(self._y) - sum(len(values) for values in self._ledger.fresh.values())
 
     def _sigma(self, fit: Fit) -> float:
         """The standard deviation of the noise in the model's units, as stated or learned."""

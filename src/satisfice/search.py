@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from satisfice.answer import Answer, Verdict
 from satisfice.belief import Belief
@@ -24,7 +24,11 @@ from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, NumericalFailure, SatisficeWarning
 
-DEFAULT_RULE = "pg"
+DEFAULT_RULE, UNDER_NOISE = "pg", "eg"  # what "auto" means; pg clings to where it has been, which noise makes worse
+LOOK_AROUND = (
+    3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong there
+)
+NEIGHBOURHOOD = 0.1  # in the unit cube
 FAINT = 1e-3  # a smaller chance of the best bet says nothing of how many evaluations are needed
 
 
@@ -70,6 +74,7 @@ class Search(Knowledge):
         )
         self.confirm = confirm
         self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
+        self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
         requirements_of(self._rule).check(
             f"rule {rule!r}",
             finite=isinstance(domain, Finite),
@@ -202,16 +207,24 @@ class Search(Knowledge):
                     if now.repeat is not None and (waiting == self._U[now.repeat]).all(axis=1).sum() < now.cost:
                         return self._X[now.repeat]
                     belief = replace(belief, target=belief.target + now.margin * self._sigma(fit))
+                    if now.cheapest is not None and self._explored % LOOK_AROUND == 0:
+                        return self.domain.from_unit(self._neighbour(self._U[now.cheapest], rng)[None])[0]
                 if len(self._failed):
                     ordinary = float(np.median(fit.units.standardise(self._y)))
                     belief = belief.assuming_bad(self._failed, at_most=ordinary)
-                u = self._rule.propose(belief.assuming_bad(waiting), rng)
+                rule = self._rule_under_noise if self.deterministic is False else self._rule
+                u = rule.propose(belief.assuming_bad(waiting), rng)
             except NumericalFailure as problem:
                 self.fallback = True
                 text = f"{problem}; the question is a space-filling one instead"
                 self._warn_of((Note("numbers", text, serious=True),))
                 u = Sobol().propose(blind, rng)
         return self.domain.from_unit(u[None])[0]
+
+    def _neighbour(self, u: Array, rng: Generator) -> Array:
+        """A point (d,) at a random distance from u."""
+        step = NEIGHBOURHOOD * rng.random() * rng.standard_normal(len(u))
+        return self.domain.snap(np.clip(u + step, 0.0, 1.0)[None])[0]
 
     def _warn_of(self, notes: tuple[Note, ...]) -> None:
         """One Python warning for each kind of serious note; the others stay in the answer."""

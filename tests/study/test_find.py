@@ -1,47 +1,15 @@
 """`find` as a user meets it, in one process."""
 
-import os
-import signal
-import threading
 import time
-from collections import Counter
-from dataclasses import replace
 
 import numpy as np
-import optuna
 import pytest
+from branin import BLIND, SPACE, branin, least_branin, settings_of, states_of
 from optuna.trial import TrialState
 
-from satisfice import BadInput, SatisficeWarning, Search, find
-from satisfice.gp.models import MODELS
-from satisfice.study.find import TooManyFailures
-from satisfice.study.mark import CANCELLED
+from satisfice import BadInput, Search, find
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.study.space import Space
-
-SPACE = {"x": (-5.0, 10.0), "y": (0.0, 15.0)}
-BLIND = replace(
-    MODELS["auto"](), starting_points=10**6
-)  # without a model there is no verdict but good: budgets are spent
-
-
-def branin(params):
-    a, b = params["x"], params["y"]
-    return (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
-
-
-def least_branin(**more):
-    """A search for the least value of Branin's function, noise-free."""
-    return find(branin, **{"space": SPACE, "target": 0.6, "direction": "minimize", "noise": 0, "seed": 1, **more})
-
-
-def settings_of(answer):
-    """The parameters that were evaluated, in order."""
-    return [trial.params for trial in answer.study.trials if CANCELLED not in trial.system_attrs]
-
-
-def states_of(answer):
-    return Counter(trial.state.name for trial in answer.study.trials)
 
 
 @pytest.mark.parametrize("space", [SPACE, {"x": (-5.0, 10.0), "y": (0, 15)}, {"x": (1e-3, 10.0, "log"), "y": [2, 5]}])
@@ -170,122 +138,6 @@ def test_bad_arguments_are_refused(wrong):
         find(3, SPACE, 1.0)
 
 
-class Unspeakable(Exception):
-    def __str__(self):
-        raise RuntimeError
-
-
-@pytest.mark.parametrize(
-    ("problem", "text"),
-    [
-        (ValueError("too hot"), "ValueError: too hot"),
-        (RecursionError(), "RecursionError"),
-        (Unspeakable(), "Unspeakable"),
-    ],
-)
-def test_what_the_objective_raises_is_a_failed_evaluation(problem, text):
-    def objective(params):
-        if params["x"] > 4:
-            raise problem
-        return branin(params)
-
-    answer = find(objective, SPACE, 0.6, direction="minimize", noise=0, seed=1, budget=60)
-    failed = [row for row in answer.table() if row["state"] == "failed"]
-    assert answer.verdict == "good"
-    assert answer.failures == len(failed) > 0
-    assert all(row["error"].startswith(text) for row in failed)
-    assert any(text in note for note in answer.notes)
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "1.5", b"1", 10**400, [1, 2], True])
-def test_what_is_no_number_is_a_failed_evaluation(value):
-    values = iter([1.0, value, 2.0])
-    answer = find(lambda params: next(values), SPACE, 1e9, noise=0, budget=3, seed=1, model=BLIND)
-    assert states_of(answer) == {"COMPLETE": 2, "FAIL": 1}
-    assert "finite number was wanted" in answer.table()[1]["error"]
-
-
-def test_a_value_outside_of_its_range_is_a_failed_evaluation():
-    values = iter([0.5, 1.5, True])
-    answer = find(lambda params: next(values), SPACE, 0.9, value_range=(0, 1), budget=3, seed=1, model=BLIND)
-    assert (answer.evaluations, answer.failures) == (2, 1)
-    assert "range" in answer.table()[1]["error"]
-
-
-def test_an_objective_that_mostly_fails_ends_the_search_with_its_error(tmp_path):
-    def broken(params):
-        raise ValueError("no data")
-
-    with pytest.raises(TooManyFailures, match=r"5 of 5.*ValueError: no data"):
-        find(broken, SPACE, 1.0, budget=50, storage=tmp_path / "s.db", name="n", seed=1, noise=0)
-    # the objective was repaired: the same call goes on
-    answer = find(branin, SPACE, 1e9, budget=8, storage=tmp_path / "s.db", name="n", seed=1, noise=0, model=BLIND)
-    assert (answer.evaluations, answer.failures) == (3, 5)
-
-
-def test_an_objective_that_fails_sometimes_does_not():
-    calls = []
-
-    def objective(params):
-        calls.append(params)
-        return 1 / (len(calls) % 5 > 1)
-
-    answer = find(objective, SPACE, 2.0, noise=0, seed=1, budget=20, model=BLIND)
-    assert (answer.evaluations, answer.failures) == (12, 8)
-
-
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_an_interruption_goes_through_and_leaves_nothing_running(tmp_path, kind, n_jobs):
-    calls = []
-
-    def objective(params):
-        calls.append(params)
-        if len(calls) == 6:
-            raise kind
-        time.sleep(0.02)
-        return branin(params)
-
-    more = {"storage": tmp_path / "s.db", "name": "n", "n_jobs": n_jobs, "target": -1.0, "model": BLIND}
-    with pytest.raises(kind):
-        find(objective, SPACE, direction="minimize", noise=0, seed=1, **more)
-    study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
-    states = Counter(trial.state for trial in study.trials)
-    assert states[TrialState.RUNNING] == 0
-    assert 1 <= states[TrialState.FAIL] <= n_jobs
-    again = least_branin(budget=8, **more)
-    assert again.evaluations + again.failures == 8
-
-
-def test_after_an_interruption_the_same_setting_is_asked_again(tmp_path):
-    def objective(params):
-        if params == whole[4]:
-            raise KeyboardInterrupt
-        return branin(params)
-
-    whole = settings_of(least_branin(budget=8, target=0.0))
-    with pytest.raises(KeyboardInterrupt):
-        find(objective, SPACE, 0.0, direction="minimize", noise=0, seed=1, storage=tmp_path / "s.db", name="n")
-    assert settings_of(least_branin(budget=8, target=0.0, storage=tmp_path / "s.db", name="n")) == whole
-
-
-def test_ctrl_c_at_any_moment_leaves_nothing_running(tmp_path):
-    rng = np.random.default_rng(0)
-    where = {"storage": tmp_path / "s.db", "name": "n", "target": -1.0, "model": BLIND, "budget": 1000}
-    for _ in range(8):
-        timer = threading.Timer(0.2 + 0.5 * rng.random(), os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            least_branin(**where)
-        timer.join()
-        study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
-        assert not study.get_trials(states=(TrialState.RUNNING,))
-    failed = study.get_trials(states=(TrialState.FAIL,))
-    assert len(failed) <= 8
-    assert all(CANCELLED in trial.system_attrs for trial in failed)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 def test_callbacks_see_each_trial_and_may_stop_the_study():
     seen = []
 
@@ -351,68 +203,12 @@ def test_a_table_of_candidates_is_searched_row_by_row():
         assert len({tuple(row.values()) for row in asked}) == len(asked)
 
 
-HISTORY = [{"x": 3.1, "y": 2.3, "value": 0.5, "note": "old"}, {"x": 9.0, "y": 9.0, "value": float("nan"), "note": ""}]
-
-
-def test_earlier_values_teach_and_without_noise_may_be_good_at_once():
-    answer = least_branin(history=HISTORY)
-    assert (answer.verdict, answer.value) == ("good", 0.5)
-    assert (answer.evaluations, answer.failures) == (0, 0)
-    assert answer.params == {"x": 3.1, "y": 2.3}
-    assert [row["state"] for row in answer.table()] == ["history", "history"]
-
-
-def test_earlier_values_certify_nothing_under_noise():
-    rows = [{"x": 3.1, "y": 2.3, "value": 0.5 + 0.01 * k} for k in range(-10, 10)]
-    answer = find(branin, SPACE, 1.0, direction="minimize", noise=1.0, budget=1, history=rows, seed=1)
-    assert answer.verdict == "open"
-    assert answer.evaluations == 1
-
-
-@pytest.mark.parametrize("form", ["list", "csv", "frame"])
-def test_earlier_values_are_added_once_and_not_counted(tmp_path, form):
-    given = HISTORY
-    if form == "csv":
-        given = tmp_path / "old.csv"
-        given.write_text("number,x,y,value\n0,3.1,2.3,0.5\n1,9,9,\n")
-    if form == "frame":
-        given = pytest.importorskip("pandas").DataFrame(HISTORY)
-    for budget in (2, 4):
-        answer = least_branin(history=given, target=0.0, budget=budget, storage=tmp_path / "s.db", name="n")
-    states = Counter(row["state"] for row in answer.table())
-    assert states == {"history": 2, "complete": 4}
-    assert settings_of(answer)[:2] == [{"x": 3.1, "y": 2.3}, {"x": 9.0, "y": 9.0}]
-
-
-def test_a_csv_file_may_hold_choices_and_whole_numbers(tmp_path):
-    path = tmp_path / "old.csv"
-    path.write_text("depth,solver,flag,value\n3,adam,True,0.9\n4,,False,0.1\n")
-    space = {"depth": (1, 8), "solver": ["adam", None], "flag": [True, False]}
-    answer = find(lambda p: 0.0, space, 0.8, noise=0, history=path)
-    assert answer.params == {"depth": 3, "solver": "adam", "flag": True}
-    assert answer.table()[1]["solver"] is None
-
-
 def test_queued_settings_are_evaluated_first(tmp_path):
     first = least_branin(budget=1, target=0.0, storage=tmp_path / "s.db", name="n")
     first.study.enqueue_trial({"x": 3.0, "y": 2.0})
     answer = least_branin(budget=3, target=0.0, storage=tmp_path / "s.db", name="n")
     assert settings_of(answer)[1] == {"x": 3.0, "y": 2.0}
     assert answer.evaluations == 3
-
-
-def test_a_result_that_comes_too_late_is_not_stored(tmp_path):
-    def objective(params):
-        study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
-        for trial in study.get_trials(states=(TrialState.RUNNING,)):
-            study._storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
-        return 1.0
-
-    with pytest.warns(SatisficeWarning, match="too late"):
-        answer = find(
-            objective, SPACE, 0.5, noise=0, budget=1, storage=tmp_path / "s.db", name="n", seed=1
-        )  # fmt: skip
-    assert (answer.verdict, answer.evaluations, answer.failures) == ("open", 0, 1)
 
 
 def test_nothing_is_printed_and_nothing_logged(capfd):

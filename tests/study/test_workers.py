@@ -107,6 +107,26 @@ def test_the_first_success_stops_all_workers(where):
     assert open_study("n", where, direction="maximize").user_attrs[VERDICT] == "good"
 
 
+def test_optunas_own_loop_stops_in_all_processes_too(tmp_path):
+    script = """
+        import optuna
+        from satisfice import GoodActionSampler, stop_when_certain
+        from satisfice.study.storage import open_study
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        study = open_study("n", where, direction="maximize", sampler=GoodActionSampler(0.99, noise=0))
+        def objective(trial):
+            time.sleep(0.05)
+            return 1 - (trial.suggest_float("x", 0, 1) - 0.3) ** 2 - (trial.suggest_float("y", 0, 1) - 0.6) ** 2
+        study.optimize(objective, n_trials=50, callbacks=[stop_when_certain()])
+        print(json.dumps(study.user_attrs["satisfice:verdict"]))
+    """
+    where = str(tmp_path / "s.db")
+    assert ended([start(script, where) for _ in range(3)]) == ["good"] * 3
+    trials = trials_of(where)
+    assert {trial.state for trial in trials} == {TrialState.COMPLETE}
+    assert len({(trial.params["x"], trial.params["y"]) for trial in trials}) == len(trials) < 100
+
+
 def test_processes_confirm_a_setting_under_noise(tmp_path):
     script = """
         import numpy as np

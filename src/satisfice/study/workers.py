@@ -140,7 +140,8 @@ class Workers:
             with self._sampler.following(self._study) as follower:
                 if len(follower.states) > ended:
                     return True
-                mine = {lease.trial_id for lease in self._evaluating.values()}
+                with self._lock:
+                    mine = {lease.trial_id for lease in self._evaluating.values()}
                 leases = {t._trial_id: t.system_attrs.get(LEASE) for t in follower.running if t._trial_id not in mine}
             first = first or leases
             if not any(lease is not None and lease == first.get(key) for key, lease in leases.items()):

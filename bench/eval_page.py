@@ -1,0 +1,314 @@
+"""docs/benchmarks.md and its pictures from the records of bench/evaluations.py."""
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from eval_peers import BUDGET, CONTESTANTS, OURS
+from eval_problems import PROBLEMS
+from numpy.random import default_rng
+
+from satisfice.experiments.records import Record, Records, pack, unpack
+from satisfice.types import Array
+
+RESAMPLES, RESAMPLES_SEED = 2000, 7
+ENOUGH = 50  # runs; a figure with fewer says so
+NAMES = {
+    "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
+    "gp-constraint": "Optuna GPSampler, target as constraint", "cmaes": "Optuna CMA-ES", "botorch-ei": "BoTorch log EI",
+    "botorch-pi": "BoTorch log PI over the target", "ax": "Ax", "ax-constraint": "Ax, target as constraint",
+    "smac": "SMAC3 black box", "bayes-opt": "bayesian-optimization", "random": "random",
+}  # fmt: skip
+COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F00", "gp-constraint": "#E69F00",
+           "cmaes": "#8C564B", "botorch-ei": "#009E73", "botorch-pi": "#009E73", "ax": "#CC79A7", "ax-constraint": "#CC79A7",
+           "smac": "#7F7F00", "bayes-opt": "#555555", "random": "#AAAAAA"}  # fmt: skip
+DASHED = ("gp-constraint", "botorch-pi", "ax-constraint")
+Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
+
+
+def load(folder: Path, packed: Path) -> list[Record]:
+    """The kept records and the new ones, a new one before a kept one of the same key; SystemExit where a target has changed."""
+    kept = unpack(packed) if packed.exists() else []
+    new = [record for path in sorted(folder.glob("*.jsonl")) for record in Records(path)]
+    found = {record["key"]: record for record in [*kept, *new]}
+    known = [record for record in found.values() if record["problem"] in PROBLEMS]
+    stale = {r["problem"] for r in known if r["target"] != PROBLEMS[r["problem"]].target}
+    if stale:
+        raise SystemExit(
+            f"records of {sorted(stale)} were made with another target: delete them from {folder} and {packed}"
+        )
+    return known
+
+
+def by_problem(records: list[Record]) -> Runs:
+    """The evaluations of each run, problems and contestants in their usual order; a failure counts as the budget."""
+    runs: Runs = {}
+    for problem in PROBLEMS:
+        for contestant in CONTESTANTS:
+            mine = [r for r in records if r["problem"] == problem and r["contestant"] == contestant]
+            if mine:
+                counts = {r["seed"]: r["evaluations"] if r["good"] else BUDGET for r in mine}
+                runs.setdefault(problem, {})[contestant] = counts
+    return runs
+
+
+def resampled_means(counts: dict[int, int]) -> Array:
+    """The means (RESAMPLES,) of runs drawn with replacement."""
+    values = np.array(list(counts.values()), dtype=float)
+    chosen = default_rng(RESAMPLES_SEED).integers(len(values), size=(RESAMPLES, len(values)))
+    return values[chosen].mean(axis=1)
+
+
+def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
+    """The ratio of the means over the runs that both have, and that of resampled pairs (RESAMPLES,)."""
+    seeds = sorted(one.keys() & other.keys())
+    pairs = np.array([[one[s], other[s]] for s in seeds], dtype=float).reshape(-1, 2)
+    if not seeds:
+        return np.nan, np.full(RESAMPLES, np.nan)
+    chosen = default_rng(RESAMPLES_SEED).integers(len(seeds), size=(RESAMPLES, len(seeds)))
+    means = pairs[chosen].mean(axis=1)
+    return float(pairs[:, 0].mean() / pairs[:, 1].mean()), means[:, 0] / means[:, 1]
+
+
+def interval(samples: Array) -> tuple[float, float]:
+    """The middle 95 % of bootstrap samples."""
+    low, high = np.quantile(samples, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def best_peer(contestants: dict[str, dict[int, int]]) -> str | None:
+    """The contestant of the smallest mean that is not ours."""
+    means = {name: np.mean(list(counts.values())) for name, counts in contestants.items() if name not in OURS}
+    return min(means, key=lambda name: means[name]) if means else None
+
+
+def ratios(runs: Runs, one: str, other: str | None) -> dict[str, tuple[str, float, Array]]:
+    """problem: (the other, ratio of one to the other, its resamples); other = None means the best peer of each problem."""
+    found = {}
+    for problem, contestants in runs.items():
+        against = other or best_peer(contestants)
+        if against in contestants and one in contestants:
+            figure, samples = ratio(contestants[one], contestants[against])
+            if np.isfinite(figure):
+                found[problem] = (against, figure, samples)
+    return found
+
+
+def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> str:
+    """The geometric mean of the ratios on these problems, with its interval (independent resamples of every problem)."""
+    mine = [found[name] for name in names if name in found]
+    if not mine:
+        return "-"
+    mixed = [default_rng([RESAMPLES_SEED, k]).permutation(samples) for k, (_, _, samples) in enumerate(mine)]
+    low, high = interval(np.exp(np.log(mixed).mean(axis=0)))
+    return f"{np.exp(np.mean([np.log(r) for _, r, _ in mine])):.2f} ({low:.2f} to {high:.2f}; {len(mine)})"
+
+
+def means_table(runs: Runs, names: list[str]) -> str:
+    """A row a problem: mean evaluations with their intervals, the best bold; * where there are fewer than 50 runs."""
+    shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
+    lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
+    for name in names:
+        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items()}
+        cells = []
+        for c in shown:
+            if c not in means:
+                cells.append("-")
+                continue
+            low, high = interval(resampled_means(runs[name][c]))
+            figure = f"{means[c]:.0f}"
+            figure = f"**{figure}**" if means[c] == min(means.values()) else figure
+            cells.append(f"{figure}{'*' if len(runs[name][c]) < ENOUGH else ''} ({low:.0f} to {high:.0f})")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def ratio_table(runs: Runs, names: list[str]) -> str:
+    """A row a problem: auto against its best peer and against paper."""
+    peer, paper = ratios(runs, "auto", None), ratios(runs, "auto", "paper")
+    lines = [
+        "| problem | parameters | kind | best peer | `auto` / best peer | `auto` / `paper` |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        cells = []
+        for found in (peer, paper):
+            if name in found:
+                low, high = interval(found[name][2])
+                cells.append(f"{found[name][1]:.2f} ({low:.2f} to {high:.2f})")
+            else:
+                cells.append("-")
+        problem, against = PROBLEMS[name], NAMES[peer[name][0]] if name in peer else "-"
+        lines.append(f"| {name} | {len(problem.space)} | {', '.join(problem.tags)} | {against} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def geometric_table(runs: Runs, tuned: list[str], held_out: list[str]) -> str:
+    """A row a peer: the geometric means of auto's ratio to it."""
+    lines = ["| `auto` / | all problems | tuned on | held out |", "|---|---|---|---|"]
+    rows = {"the best peer of each problem": ratios(runs, "auto", None)}
+    rows |= {NAMES[c]: ratios(runs, "auto", c) for c in CONTESTANTS if c != "auto"}
+    for title, found in rows.items():
+        if found:
+            cells = (geometric(found, names) for names in (tuned + held_out, tuned, held_out))
+            lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def behind_random(runs: Runs) -> str:
+    """A line a contestant: the problems where it needs more evaluations than chance, and those where that is beyond doubt."""
+    lines = []
+    for contestant in CONTESTANTS:
+        found = ratios(runs, contestant, "random") if contestant != "random" else {}
+        behind = {name: samples for name, (_, figure, samples) in found.items() if figure > 1}
+        sure = [name for name, samples in behind.items() if interval(samples)[0] > 1]
+        if found:
+            which = f": {', '.join(f'**{n}**' if n in sure else n for n in behind)}" if behind else ""
+            lines.append(f"- {NAMES[contestant]}: on {len(behind)} of {len(found)} problems{which}")
+    return "\n".join(lines)
+
+
+def notes(records: list[Record], runs: Runs) -> str:
+    """How many runs, what they cost, and what broke."""
+    lines = ["| contestant | version | problems | runs a problem | CPU seconds a suggestion | CPU hours | broke down |", "|---|---|---|---|---|---|---|"]  # fmt: skip
+    for c in CONTESTANTS:
+        mine = [r for r in records if r["contestant"] == c]
+        if mine:
+            counts = [len(contestants[c]) for contestants in runs.values() if c in contestants]
+            several = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+            seconds, steps = sum(r["seconds"] for r in mine), sum(max(r["evaluations"] - 3, 0) for r in mine)
+            versions = ", ".join(sorted({r["version"] for r in mine}))
+            broken = Counter(r["error"] for r in mine if "error" in r)
+            why = "; ".join(f"{count} × {error}" for error, count in broken.most_common(2)) or "never"
+            lines.append(
+                f"| {NAMES[c]} | {versions} | {len(counts)} | {several} | {seconds / max(steps, 1):.3f} | {seconds / 3600:.2f} | {why} |"
+            )
+    return "\n".join(lines)
+
+
+def curves(runs: Runs, names: list[str], path: Path) -> None:
+    """One small panel a problem: the share of runs that are good after n evaluations."""
+    columns = 4
+    rows = -(-len(names) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(12, 2.3 * rows + 0.8), sharex=True, sharey=True, squeeze=False)
+    handles = {}
+    for axis, name in zip(axes.flat, names, strict=False):
+        for contestant, counts in runs[name].items():
+            values = np.array(list(counts.values()))
+            steps = np.arange(1, BUDGET)  # a failure counts as the budget, so the last step is left out
+            style = {"color": COLOURS[contestant], "ls": "--" if contestant in DASHED else "-"}
+            shares = [(values <= n).mean() for n in steps]
+            handles[contestant] = axis.plot(steps, shares, lw=2.2 if contestant == "auto" else 1.1, **style)[0]
+        axis.set_title(name, fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+    for axis in axes.flat[len(names) :]:
+        axis.set_visible(False)
+    figure.supxlabel("evaluations", fontsize=9)
+    figure.supylabel("share of runs that have a good value", fontsize=9)
+    order = [c for c in CONTESTANTS if c in handles]
+    labels = [NAMES[c].replace("`", "") for c in order]
+    figure.legend([handles[c] for c in order], labels, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
+    figure.set_layout_engine("constrained")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def profile(runs: Runs, path: Path) -> None:
+    """For each contestant the share of all problems where its mean is within a factor of the best mean."""
+    figure, axis = plt.subplots(figsize=(8, 4), constrained_layout=True)
+    means = {name: {c: np.mean(list(counts.values())) for c, counts in mine.items()} for name, mine in runs.items()}
+    factors = np.geomspace(1, 10, 200)
+    for c in CONTESTANTS:
+        worse = np.array([mine[c] / min(mine.values()) for mine in means.values() if c in mine])
+        if len(worse):
+            label = NAMES[c].replace("`", "") + (f" ({len(worse)} problems)" if len(worse) < len(means) else "")
+            style = {"color": COLOURS[c], "ls": "--" if c in DASHED else "-", "lw": 2.4 if c == "auto" else 1.2}
+            axis.plot(factors, [(worse <= f + 1e-12).mean() for f in factors], label=label, **style)
+    axis.set(xscale="log", xlabel="factor of the best contestant's mean evaluations", ylabel="share of problems", ylim=(0, 1.02))  # fmt: skip
+    axis.set_xticks([1, 2, 3, 5, 10], ["1", "2", "3", "5", "10"])
+    axis.minorticks_off()
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def write(folder: Path, docs: Path) -> None:
+    """Pack the records, draw the pictures and write the page."""
+    packed, pictures = docs / "records" / "evaluations.jsonl.gz", docs / "images" / "benchmarks"
+    records = load(folder, packed)
+    if not records:
+        raise SystemExit(f"no records in {folder} nor in {packed}: run bench/evaluations.py first")
+    with TemporaryDirectory() as place:
+        together = Records(Path(place) / "evaluations.jsonl")
+        for record in records:
+            together.append(record)
+        pack(together.path, packed)
+    runs = by_problem(records)
+    groups = {held: [name for name in runs if PROBLEMS[name].held_out == held] for held in (False, True)}
+    pictures.mkdir(parents=True, exist_ok=True)
+    profile(runs, pictures / "profile.png")
+    for held, names in groups.items():
+        if names:
+            curves(runs, names, pictures / ("held-out.png" if held else "tuned-on.png"))
+    (docs / "benchmarks.md").write_text(text(records, runs, groups[False], groups[True]), encoding="utf-8")
+
+
+def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str]) -> str:
+    """The page."""
+    command = f"python bench/evaluations.py --contestants {','.join(CONTESTANTS)} --problems all --runs {ENOUGH}"
+    sections = [_HEAD.format(command=command), "## In one look\n", geometric_table(runs, tuned, held_out), _RATIO_NOTE]
+    sections += ["![performance profile](images/benchmarks/profile.png)\n"]
+    for title, names, picture in (("tuned on", tuned, "tuned-on"), ("held out", held_out, "held-out")):
+        if names:
+            sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
+            sections += [means_table(runs, names), "", ratio_table(runs, names), ""]
+    sections += ["## Behind random?\n", _RANDOM_NOTE, behind_random(runs), "", "## The runs\n", notes(records, runs)]
+    return "\n".join([*sections, _TAIL])
+
+
+_HEAD = """# Benchmarks
+
+How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
+(`docs/records/evaluations.jsonl.gz`), which `{command}` makes in the environment of `make bench-env`.
+
+Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that
+has not reached the target by then counts as 200, which flatters whoever fails often. There is no noise. Every contestant has the
+defaults that its users meet.
+"""
+
+_RATIO_NOTE = """
+Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
+number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
+chosen after the fact, by the same runs, which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
+been chosen by (the paper's are all among them); "held out" are those that were not looked at.
+"""
+
+_RANDOM_NOTE = """Problems where the mean is above that of uniform random settings; bold where the 95 % interval of the ratio is
+above 1.
+"""
+
+_TAIL = f"""
+## How they were set up
+
+- A figure with * has fewer than {ENOUGH} runs: peers that take more than 0.1 s a suggestion have at least 20.
+- The CPU seconds are those of the library alone, one thread, without the function.
+- satisfice is told `noise=0`, GPSampler `deterministic_objective=True`, SMAC `deterministic=True`.
+- The target is told to satisfice, to BoTorch's log PI (`best_f`), to GPSampler as `trial.set_constraint("target", target - value)`
+  and to Ax as an outcome constraint on the value with a constant as the objective; the other contestants only maximise.
+- The starting points are given as finished trials (Optuna, Ax, SMAC), told or registered data. They count towards the random
+  trials that TPE (10), GPSampler (10) and Ax (5) begin with. SMAC goes through its own design of 8 Sobol points a parameter, at
+  most 50, after them; CMA-ES starts from the centre of the box whatever the starting points are.
+- BoTorch: SingleTaskGP with Normalize and Standardize, fitted anew for every question; 10 restarts from 256 samples; whole
+  numbers are relaxed and rounded, choices are one-hot, log scales are searched by the logarithm.
+- bayesian-optimization has no log scale: the exponent is searched, and a whole number on a log scale is rounded. Its own integer
+  and choice parameters (one-hot inside) are used. CMA-ES draws choices, and a single parameter, at random.
+- gp2d is searched by the two numbers of its grid's lines. Of the paper's problems, hartmann3 has a target of its own, since the
+  paper's lie above the maximum, and ackley and dropwave are moved by a fixed shift: their optimum is at the centre of the box.
+- A contestant that broke down in a run has not found anything in it: the run counts as 200.
+"""

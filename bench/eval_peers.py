@@ -1,0 +1,239 @@
+"""The contestants of bench/evaluations.py: satisfice, its peers and chance, each with the defaults that its users meet.
+
+A contestant is a coroutine: it gets the problem, the seed and what was told before (the starting points and their values), then
+yields a setting and is sent its value, for ever. All are told the target where they can be told, and that there is no noise.
+"""
+
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from eval_problems import Problem
+from numpy.random import default_rng
+
+from satisfice import Search
+from satisfice.study.space import Space
+
+BUDGET = 200
+Params = dict[str, Any]
+Told = list[tuple[Params, float]]
+Questions = Generator[Params, float, None]
+Contestant = Callable[[Problem, int, Told], Questions]
+
+
+def by_chance(problem: Problem, seed: int, told: Told) -> Questions:
+    """Uniform settings."""
+    rng = default_rng([seed, 1])
+    while True:
+        yield problem.settings(1, rng)[0]
+
+
+def satisfice(rule: str, model: str) -> Contestant:
+    """`Search` with this rule and this model."""
+
+    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+        space = Space.of(problem.space)
+        search = Search(space.domain, problem.target, rule, model=model, noise=0, seed=seed)
+        for params, value in told:
+            search.tell(space.encode(params), value)
+        while True:
+            x = search.ask()
+            search.tell(x, (yield space.decode(x)))
+
+    return questions
+
+
+def optuna(sampler: Callable[[Any, int], Any], *, constraint: bool = False) -> Contestant:
+    """A sampler of Optuna; with the constraint, value >= target is what makes a trial feasible."""
+
+    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        space: Any = Space.of(problem.space).distributions
+        study = optuna.create_study(direction="maximize", sampler=sampler(optuna.samplers, seed))
+        for params, value in told:
+            limits = {"target": problem.target - value} if constraint else None
+            study.add_trial(
+                optuna.trial.create_trial(params=params, distributions=space, value=value, constraints=limits)
+            )
+        while True:
+            trial = study.ask(space)
+            value = yield trial.params
+            if constraint:
+                trial.set_constraint("target", problem.target - value)
+            study.tell(trial, value)
+
+    return questions
+
+
+def botorch(acquisition: str) -> Contestant:
+    """SingleTaskGP, fitted anew for every question, and log EI over the best value or log PI over the target.
+
+    Whole numbers are relaxed and rounded, choices one-hot.
+    """
+
+    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+        import torch
+        from botorch import fit_gpytorch_mll
+        from botorch.acquisition import analytic
+        from botorch.exceptions.errors import ModelFittingError
+        from botorch.models import SingleTaskGP
+        from botorch.models.transforms import Normalize, Standardize
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        torch.manual_seed(seed)
+        space = Space.of(problem.space)
+        domain: Any = space.domain
+        d = domain.dimension
+        bounds = torch.tensor(np.array(domain.bounds).T, dtype=torch.double)
+        X, y = [space.encode(params) for params, _ in told], [value for _, value in told]
+        while True:
+            points, values = torch.tensor(np.array(X)), torch.tensor(y, dtype=torch.double)[:, None]
+            scales = {"input_transform": Normalize(d, bounds=bounds), "outcome_transform": Standardize(1)}
+            model = SingleTaskGP(points, values, **scales)
+            with suppress(ModelFittingError):  # then the question comes from the hyperparameters that it starts with
+                fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+            best = problem.target if acquisition == "LogProbabilityOfImprovement" else max(y)
+            score = getattr(analytic, acquisition)(model, best_f=best)
+            found, _ = optimize_acqf(score, bounds=bounds, q=1, num_restarts=10, raw_samples=256)
+            params = space.decode(found[0].numpy())
+            y.append((yield params))
+            X.append(space.encode(params))
+
+    return questions
+
+
+def ax(*, constraint: bool = False) -> Contestant:
+    """Ax's client as it comes; with the constraint, a constant is maximised subject to value >= target."""
+
+    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+        from ax import Client  # type: ignore[import-not-found]
+        from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # type: ignore[import-not-found]
+
+        def parameter(name: str, form: Any) -> Any:
+            if isinstance(form, list):
+                return ChoiceParameterConfig(name=name, values=form, parameter_type="str", is_ordered=False)
+            kind = "int" if isinstance(form[0], int) else "float"
+            scaling = "log" if len(form) == 3 else "linear"
+            return RangeParameterConfig(name=name, bounds=form[:2], parameter_type=kind, scaling=scaling)
+
+        client = Client(random_seed=seed)
+        client.configure_experiment(parameters=[parameter(*entry) for entry in problem.space.items()])
+        if constraint:
+            client.configure_optimization("nothing", outcome_constraints=[f"value >= {problem.target!r}"])
+        else:
+            client.configure_optimization("value")
+
+        def tell(index: int, value: float) -> None:
+            client.complete_trial(index, raw_data={"value": value} | ({"nothing": 0.0} if constraint else {}))
+
+        for params, value in told:
+            tell(client.attach_trial(params), value)
+        while True:
+            ((index, params),) = client.get_next_trials(max_trials=1).items()
+            tell(index, (yield params))
+
+    return questions
+
+
+def smac(problem: Problem, seed: int, told: Told) -> Questions:
+    """SMAC's black-box facade: Sobol points first, 8 a parameter and at most 50, then a Gaussian process with EI."""
+    from ConfigSpace import (  # type: ignore[import-not-found]
+        Categorical,
+        Configuration,
+        ConfigurationSpace,
+        Float,
+        Integer,
+    )
+    from smac import BlackBoxFacade, Scenario  # type: ignore[import-not-found]
+    from smac.runhistory import TrialInfo, TrialValue  # type: ignore[import-not-found]
+
+    def parameter(name: str, form: Any) -> Any:
+        if isinstance(form, list):
+            return Categorical(name, form)
+        return (Integer if isinstance(form[0], int) else Float)(name, form[:2], log=len(form) == 3)
+
+    space = ConfigurationSpace(seed=seed)
+    space.add([parameter(*entry) for entry in problem.space.items()])
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(space, deterministic=True, n_trials=BUDGET, seed=seed, output_directory=Path(folder))
+        facade = BlackBoxFacade(scenario, lambda config, seed=0: 0.0, logging_level=False)
+        for params, value in told:
+            facade.tell(TrialInfo(Configuration(space, params), seed=0), TrialValue(cost=-value), save=False)
+        while True:
+            trial = facade.ask()
+            params = {name: _own(trial.config[name]) for name in problem.space}
+            facade.tell(trial, TrialValue(cost=-(yield params)), save=False)
+
+
+def bayes_opt(problem: Problem, seed: int, told: Told) -> Questions:
+    """The package bayesian-optimization; a log scale is searched by its exponent, since the package has none."""
+    from bayes_opt import BayesianOptimization  # type: ignore[import-not-found]
+
+    logs = {name for name, form in problem.space.items() if not isinstance(form, list) and len(form) == 3}
+
+    def bounds(name: str, form: Any) -> Any:
+        if name in logs:
+            return float(np.log10(form[0])), float(np.log10(form[1]))
+        return (*form, int) if not isinstance(form, list) and isinstance(form[0], int) else form
+
+    def inwards(params: Params) -> Params:
+        return {name: float(np.log10(cell)) if name in logs else cell for name, cell in params.items()}
+
+    def outwards(asked: Params) -> Params:
+        params = {}
+        for name, form in problem.space.items():
+            cell = _own(asked[name])
+            if name in logs:
+                cell = round(10**cell) if isinstance(form[0], int) else 10**cell
+                cell = min(max(cell, form[0]), form[1])
+            params[name] = cell
+        return params
+
+    ranges = {name: bounds(name, form) for name, form in problem.space.items()}
+    optimizer = BayesianOptimization(None, ranges, random_state=seed, verbose=0, allow_duplicate_points=True)
+    for params, value in told:
+        optimizer.register(inwards(params), value)
+    while True:
+        asked = optimizer.suggest()
+        optimizer.register(asked, (yield outwards(asked)))
+
+
+def _own(cell: Any) -> Any:
+    """A numpy scalar as Python's own type."""
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+CONTESTANTS: dict[str, Contestant] = {
+    "auto": satisfice("auto", "auto"),
+    "paper": satisfice("pg", "paper"),
+    "tpe": optuna(lambda samplers, seed: samplers.TPESampler(seed=seed)),
+    "gp": optuna(lambda samplers, seed: samplers.GPSampler(seed=seed, deterministic_objective=True)),
+    "gp-constraint": optuna(
+        lambda samplers, seed: samplers.GPSampler(seed=seed, deterministic_objective=True), constraint=True
+    ),
+    "cmaes": optuna(lambda samplers, seed: samplers.CmaEsSampler(seed=seed, warn_independent_sampling=False)),
+    "botorch-ei": botorch("LogExpectedImprovement"),
+    "botorch-pi": botorch("LogProbabilityOfImprovement"),
+    "ax": ax(),
+    "ax-constraint": ax(constraint=True),
+    "smac": smac,
+    "bayes-opt": bayes_opt,
+    "random": by_chance,
+}
+OURS = ("auto", "paper")
+PACKAGES = {"tpe": "optuna", "gp": "optuna", "gp-constraint": "optuna", "cmaes": "optuna", "botorch-ei": "botorch",
+            "botorch-pi": "botorch", "ax": "ax-platform", "ax-constraint": "ax-platform", "smac": "smac",
+            "bayes-opt": "bayesian-optimization"}  # fmt: skip
+
+
+def version(contestant: str) -> str:
+    """The package that the contestant comes from, with its version."""
+    package = PACKAGES.get(contestant, "satisfice")
+    return f"{package} {metadata.version(package)}"

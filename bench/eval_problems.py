@@ -1,0 +1,308 @@
+"""The problems of bench/evaluations.py, all to be maximised without noise: the paper's, and others that it does not have.
+
+A problem is a function of rows (n, k), one column a parameter in the user's units; a choice is written as its number in the list.
+Those marked `held_out` are for judging only: no default of the library is chosen by looking at them.
+
+    .venv-bench/bin/python bench/eval_problems.py     prints the targets that are stored in TARGETS, computed anew (minutes)
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from eval_tasks import TASKS, setting
+from numpy.random import Generator, default_rng
+
+from satisfice.problems import PROBLEMS as PAPER
+from satisfice.problems import synthetic
+from satisfice.types import Array
+
+DRAWS, DRAWS_SEED = 200_000, 2022  # uniform rows that a target by its share is a quantile of
+SEARCH = 400  # uniform rows where an evaluation takes a fraction of a second
+Form = Any  # (low, high), whole numbers if both are ints; (low, high, "log"); or a list of choices
+Rows = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A function over a space of named parameters, and the target that is to be reached."""
+
+    name: str
+    space: Mapping[str, Form]
+    function: Rows  # (n, k) -> (n,)
+    target: float
+    tags: tuple[str, ...]
+    held_out: bool = False
+
+    def value(self, params: Mapping[str, Any]) -> float:
+        """The value of one setting."""
+        row = [
+            form.index(params[name]) if isinstance(form, list) else params[name] for name, form in self.space.items()
+        ]
+        return float(self.function(np.array([row], dtype=float))[0])
+
+    def uniform(self, count: int, rng: Generator) -> Array:
+        """Uniform rows (count, k); uniform in the logarithm where the scale is logarithmic."""
+        return np.column_stack([_column(form, count, rng) for form in self.space.values()])
+
+    def settings(self, count: int, rng: Generator) -> list[dict[str, Any]]:
+        """Uniform settings, as Python's own numbers and choices."""
+        return [setting(self.space, row) for row in self.uniform(count, rng)]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are choices among the parameters."""
+        return any(isinstance(form, list) for form in self.space.values())
+
+
+def _column(form: Form, count: int, rng: Generator) -> Array:
+    if isinstance(form, list):
+        return rng.integers(len(form), size=count).astype(float)
+    low, high = form[0], form[1]
+    whole = isinstance(low, int)
+    if len(form) == 3 and whole:  # every whole number has the share of the logarithm's range that rounds to it
+        return np.clip(np.rint(np.exp(rng.uniform(np.log(low - 0.5), np.log(high + 0.5), count))), low, high)
+    if len(form) == 3:
+        return np.clip(np.exp(rng.uniform(np.log(low), np.log(high), count)), low, high)
+    return rng.integers(low, high + 1, count).astype(float) if whole else rng.uniform(low, high, count)
+
+
+def moved(function: Rows, low: float, high: float, dimension: int, seed: int, *, turned: bool = False) -> Rows:
+    """The function of R (x - s): s a fixed random shift of 10 to 30 % of the box's width, R a fixed random rotation or 1.
+
+    An optimum at the centre would be a present to a library that starts there.
+    """
+    rng = default_rng([2023, seed])
+    shift = (high - low) * rng.uniform(0.1, 0.3, dimension) * rng.choice([-1.0, 1.0], dimension)
+    Q, R = np.linalg.qr(rng.standard_normal((dimension, dimension)))
+    rotation = Q * np.sign(np.diag(R)) if turned else np.eye(dimension)
+    return lambda X: function((X - shift) @ rotation.T)
+
+
+# The formulas, sign changed where the source minimises, are those of S. Surjanovic and D. Bingham, Virtual Library of Simulation
+# Experiments (https://www.sfu.ca/~ssurjano), from here to zakharov.
+_STEEP = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])  # fmt: skip
+_CENTRE = 1e-4 * np.array([[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
+                           [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]])  # fmt: skip
+
+
+def branin(X: Array) -> Array:
+    """Smooth, three equal maxima of -0.397887."""
+    x, y = X.T
+    return -((y - 5.1 / (4 * np.pi**2) * x**2 + 5 / np.pi * x - 6) ** 2) - 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) - 10
+
+
+def hartmann6(X: Array) -> Array:
+    """Smooth, six local maxima, the highest 3.32237."""
+    return np.exp(-(_STEEP * (X[:, None, :] - _CENTRE) ** 2).sum(axis=2)) @ np.array([1.0, 1.2, 3.0, 3.2])
+
+
+def rastrigin(X: Array) -> Array:
+    """Rugged and separable; 0 at the origin."""
+    return -(X**2 - 10 * np.cos(2 * np.pi * X) + 10).sum(axis=1)
+
+
+def rosenbrock(X: Array) -> Array:
+    """A narrow curved ridge, values down to about -1e6; 0 at (1, ..., 1)."""
+    return -(100 * (X[:, 1:] - X[:, :-1] ** 2) ** 2 + (X[:, :-1] - 1) ** 2).sum(axis=1)
+
+
+def levy(X: Array) -> Array:
+    """Waves on a bowl; 0 at the origin (which is at (1, ..., 1) in the source)."""
+    w = 1 + X / 4
+    inner = ((w[:, :-1] - 1) ** 2 * (1 + 10 * np.sin(np.pi * w[:, :-1] + 1) ** 2)).sum(axis=1)
+    return -(np.sin(np.pi * w[:, 0]) ** 2) - inner - (w[:, -1] - 1) ** 2 * (1 + np.sin(2 * np.pi * w[:, -1]) ** 2)
+
+
+def styblinski(X: Array) -> Array:
+    """Additive, 2^d local maxima, the highest 39.166 d."""
+    return -0.5 * (X**4 - 16 * X**2 + 5 * X).sum(axis=1)
+
+
+def forrester(X: Array) -> Array:
+    """One dimension, two local maxima, the values thousandths: the highest 0.00602074."""
+    x = X[:, 0]
+    return -1e-3 * (6 * x - 2) ** 2 * np.sin(12 * x - 4)
+
+
+def michalewicz(X: Array) -> Array:
+    """Additive, flat with steep narrow ridges."""
+    number = np.arange(1, X.shape[1] + 1)
+    return (np.sin(X) * np.sin(number * X**2 / np.pi) ** 20).sum(axis=1)
+
+
+def griewank(X: Array) -> Array:
+    """A bowl with many small waves; 0 at the origin."""
+    waves = np.cos(X / np.sqrt(np.arange(1, X.shape[1] + 1))).prod(axis=1)
+    return waves - 1 - (X**2).sum(axis=1) / 4000
+
+
+def schwefel(X: Array) -> Array:
+    """Separable, the second best maximum far from the best, which is at 420.97 in each coordinate."""
+    return (X * np.sin(np.sqrt(np.abs(X)))).sum(axis=1) - 418.9829 * X.shape[1]
+
+
+def zakharov(X: Array) -> Array:
+    """No local maxima, values down to about -1e9; 0 at the origin."""
+    line = (0.5 * np.arange(1, X.shape[1] + 1) * X).sum(axis=1)
+    return -((X**2).sum(axis=1)) - line**2 - line**4
+
+
+def steps(X: Array) -> Array:
+    """Plateaus: whole numbers only."""
+    return -np.floor(1.5 * np.abs(X - np.array([2.2, 7.1, 5.9, 3.4]))).sum(axis=1)
+
+
+def embedded(X: Array) -> Array:
+    """Twenty dimensions of which four matter."""
+    active = X[:, [2, 7, 11, 18]] - np.array([0.31, 0.72, 0.18, 0.55])
+    return np.exp(-4 * (active**2).sum(axis=1)) + 0.1 * np.cos(9 * active[:, :2]).sum(axis=1)
+
+
+def tail(X: Array) -> Array:
+    """Three log scales, a heavy left tail: down to about -1e6."""
+    z = np.log10(X) - np.array([-2.6, 1.3, -4.1])
+    return -np.exp(np.sqrt(2 * z[:, 0] ** 2 + z[:, 1] ** 2 + 4 * (z[:, 2] - 0.4 * z[:, 0]) ** 2)) + 0.3 * np.cos(
+        4 * z[:, 1]
+    )
+
+
+def waves(X: Array) -> Array:
+    """Smooth, many maxima: sixty random plane waves, nearly a draw from a Gaussian process."""
+    rng = default_rng(2024)
+    directions, phases = 5 * rng.standard_normal((3, 60)), rng.uniform(0, 2 * np.pi, 60)
+    return np.cos(X @ directions + phases).sum(axis=1) / np.sqrt(30)
+
+
+def network(X: Array) -> Array:
+    """A made-up tuning task: learning rate, layers, width, solver, normalisation; the best of each depends on the others."""
+    rate, layers, width, solver, norm = np.log10(X[:, 0]), X[:, 1], np.log2(X[:, 2]), X[:, 3].astype(int), X[:, 4]
+    best_rate, best_layers = np.array([-2.7, -1.4, -3.3])[solver] + 0.4 * norm, np.array([4, 6, 3])[solver]
+    loss = 0.6 * (rate - best_rate) ** 2 + 0.08 * (layers - best_layers) ** 2 + 0.15 * (width - 3 - 0.7 * layers) ** 2
+    return 0.95 - 0.1 * loss / (1 + 0.2 * loss) - np.array([0.0, 0.02, 0.05])[solver] - 0.03 * (norm == 0)
+
+
+def recipe(X: Array) -> Array:
+    """A made-up recipe: two choices of five and four with an effect for each pair, two amounts, a time, a number of passes."""
+    pair = default_rng(2025).normal(0, 1.5, (5, 4))[X[:, 0].astype(int), X[:, 1].astype(int)]
+    a, b, time, passes = X[:, 2], X[:, 3], np.log(X[:, 4]), X[:, 5]
+    shape = -((a - 0.3 - 0.1 * X[:, 1]) ** 2) * 12 - 4 * (b - a**2) ** 2 - 0.8 * (time - 3.1) ** 2
+    return 50 + 10 * (pair + shape + 0.4 * np.cos(2 * passes) - 0.02 * passes)
+
+
+def _box(low: float, high: float, dimension: int) -> dict[str, Form]:
+    return {f"x{k}": (float(low), float(high)) for k in range(dimension)}
+
+
+def _paper_space(name: str) -> dict[str, Form]:
+    """The paper's box in our form; xgboost has whole numbers in it."""
+    domain: Any = PAPER[name].domain
+    return {
+        f"x{k}": (int(low), int(high)) if k in domain.integers else (float(low), float(high))
+        for k, (low, high) in enumerate(domain.bounds)
+    }
+
+
+def _on_grid(X: Array) -> Array:
+    """gp2d by the numbers (0 to 49) of the grid's lines."""
+    return PAPER["gp2d"].function(X / 49)
+
+
+_NETWORK: dict[str, Form] = {"rate": (1e-5, 1.0, "log"), "layers": (1, 8), "width": (8, 1024, "log"),
+                             "solver": ["adam", "sgd", "rms"], "norm": ["none", "batch", "layer"]}  # fmt: skip
+_RECIPE: dict[str, Form] = {"solvent": ["a", "b", "c", "d", "e"], "base": ["p", "q", "r", "s"], "first": (0.0, 1.0),
+                            "second": (0.0, 1.0), "time": (1.0, 200.0, "log"), "passes": (1, 12)}  # fmt: skip
+_TAIL: dict[str, Form] = {"a": (1e-6, 1e2, "log"), "b": (1e-3, 1e4, "log"), "c": (1e-8, 1.0, "log")}
+
+# By the share xi below (the tuning tasks: 1/100 of a random search), or chosen near the maximum where xi is None.
+TARGETS = {
+    "ackley": -18.6774,
+    "dropwave": 0.74264,
+    "hartmann3": 3.84,
+    "branin": -0.445545,
+    "hartmann6": 3.2,
+    "rastrigin4": -17.3575,
+    "rosenbrock4": -288.559,
+    "levy5": -2.65677,
+    "styblinski8": 225.715,
+    "forrester": 0.00602,
+    "steps4": -1.0,
+    "network": 0.940081,
+    "michalewicz5": 2.69993,
+    "griewank5": -12.9332,
+    "schwefel4": -513.788,
+    "embedded20": 1.12254,
+    "zakharov10": -93.6666,
+    "tail3": -1.88546,
+    "waves3": 2.7,
+    "recipe": 90.0104,
+    "svc-digits": 0.968003,
+    "boosting-diabetes": 0.476513,
+    "ridge-diabetes": -2927.68,
+    "mlp-wine": -0.028147,
+    "forest-cancer": -0.119489,
+}
+
+# name: (space, function, xi or None, tags, held out)
+_OTHERS: dict[str, tuple[Mapping[str, Form], Rows, float | None, tuple[str, ...], bool]] = {
+    "ackley": (_box(-32.768, 32.768, 6), moved(synthetic.ackley, -32.768, 32.768, 6, 1), 1e-2, ("paper", "rugged"), False),
+    "dropwave": (_box(-5.12, 5.12, 2), moved(synthetic.dropwave, -5.12, 5.12, 2, 2), 1e-2, ("paper", "rugged"), False),
+    "hartmann3": (_box(0, 1, 3), synthetic.hartmann3, None, ("paper", "smooth", "near maximum"), False),
+    "branin": ({"x": (-5.0, 10.0), "y": (0.0, 15.0)}, branin, 1e-3, ("smooth",), False),
+    "hartmann6": (_box(0, 1, 6), hartmann6, None, ("smooth", "near maximum"), False),
+    "rastrigin4": (_box(-5.12, 5.12, 4), moved(rastrigin, -5.12, 5.12, 4, 3), 1e-3, ("rugged", "separable"), False),
+    "rosenbrock4": (_box(-5, 10, 4), rosenbrock, 1e-3, ("smooth", "large values"), False),
+    "levy5": (_box(-10, 10, 5), moved(levy, -10, 10, 5, 4, turned=True), 1e-3, ("rugged", "rotated"), False),
+    "styblinski8": (_box(-5, 5, 8), styblinski, 1e-3, ("smooth", "separable"), False),
+    "forrester": (_box(0, 1, 1), forrester, None, ("smooth", "small values", "near maximum"), False),
+    "steps4": (_box(0, 10, 4), steps, 1e-3, ("plateaus", "separable"), False),
+    "network": (_NETWORK, network, 1e-3, ("mixed",), False),
+    "michalewicz5": (_box(0, np.pi, 5), michalewicz, 1e-3, ("rugged", "separable"), True),
+    "griewank5": (_box(-600, 600, 5), moved(griewank, -600, 600, 5, 5, turned=True), 1e-3, ("rugged", "rotated"), True),
+    "schwefel4": (_box(-500, 500, 4), schwefel, 1e-3, ("rugged", "separable"), True),
+    "embedded20": (_box(0, 1, 20), embedded, 1e-3, ("smooth", "many dimensions"), True),
+    "zakharov10": (_box(-5, 10, 10), zakharov, 1e-3, ("smooth", "heavy tail", "large values"), True),
+    "tail3": (_TAIL, tail, 1e-3, ("log scales", "heavy tail"), True),
+    "waves3": (_box(0, 1, 3), waves, None, ("smooth", "near maximum"), True),
+    "recipe": (_RECIPE, recipe, 1e-3, ("mixed",), True),
+}  # fmt: skip
+
+
+def _problems() -> tuple[Problem, ...]:
+    grid = Problem("gp2d", {"i": (0, 49), "j": (0, 49)}, _on_grid, PAPER["gp2d"].target, ("paper", "smooth"))
+    found = [grid]
+    for name in ("eggholder", "alpine", "keane", "dropwave-shifted", "robot3", "robot4", "xgboost"):
+        tag = "simulation" if name.startswith("robot") else "tuning task" if name == "xgboost" else "rugged"
+        found.append(Problem(name, _paper_space(name), PAPER[name].function, PAPER[name].target, ("paper", tag)))
+    for name, (space, function, _, tags, held_out) in _OTHERS.items():
+        found.append(Problem(name, space, function, TARGETS[name], tags, held_out))
+    for name, task in TASKS.items():
+        tags = ("tuning task", *(["mixed"] if any(isinstance(f, list) for f in task.space.values()) else []))
+        found.append(Problem(name, task.space, task.values, TARGETS[name], tags, task.held_out))
+    return tuple(found)
+
+
+PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in _problems()}
+
+
+def target_by_share(problem: Problem, xi: float, draws: int = DRAWS) -> float:
+    """The (1 - xi) quantile of the values of uniform rows, always the same ones, rounded down to six digits."""
+    value = float(np.quantile(problem.function(problem.uniform(draws, default_rng(DRAWS_SEED))), 1 - xi))
+    unit = 10.0 ** (np.floor(np.log10(abs(value))) - 5)
+    return float(f"{np.floor(value / unit) * unit:.6g}")
+
+
+def targets(names: Iterable[str]) -> dict[str, float]:
+    """The targets by share, computed anew; a target chosen near the maximum is left out."""
+    found = {}
+    for name in names:
+        xi, draws = (0.01, SEARCH) if name in TASKS else (_OTHERS[name][2], DRAWS)
+        if xi is not None:
+            found[name] = target_by_share(PROBLEMS[name], xi, draws)
+    return found
+
+
+if __name__ == "__main__":
+    for name, value in targets(TARGETS).items():
+        print(f"{name}: {value!r}, stored {TARGETS[name]!r}")

@@ -1,0 +1,164 @@
+"""Evaluations until the first value that reaches the target: satisfice beside its peers, without noise.
+
+    make bench-env
+    .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
+    .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
+    .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
+
+Run number k starts every contestant from the same three random settings, which count; the budget is 200 evaluations, and a run that
+does not reach the target counts as 200. Records go to out/records/evaluations, a file for each contestant; a run that has
+a record is not run again, so delete the file of a contestant that has changed.
+"""
+
+import os
+
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy
+
+import argparse
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from eval_peers import BUDGET, CONTESTANTS, Told, version
+from eval_problems import PROBLEMS, Problem
+from numpy.random import default_rng
+
+from satisfice.experiments.records import Record
+from satisfice.experiments.run import Task, run_tasks
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "out" / "records" / "evaluations"
+STARTING_POINTS, SEED = 3, 2021
+
+
+def starting_points(problem: Problem, seed: int) -> Told:
+    """Three uniform settings and their values, the same for every contestant."""
+    return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
+
+
+def run(problem: Problem, contestant: str, seed: int, budget: int = BUDGET) -> tuple[int, bool, float]:
+    """The evaluations until the first good value, whether there was one, and the contestant's own CPU seconds."""
+    told = starting_points(problem, seed)
+    for count, (_, value) in enumerate(told, start=1):
+        if value >= problem.target:
+            return count, True, 0.0
+    spent, count = 0.0, len(told)
+    with quiet():
+        start = process_time()
+        questions = CONTESTANTS[contestant](problem, seed, told)
+        params = next(questions)
+        while True:
+            spent += process_time() - start
+            value = problem.value(params)
+            count += 1
+            if value >= problem.target or count == budget:
+                questions.close()
+                return count, value >= problem.target, spent
+            start = process_time()
+            params = questions.send(value)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings of experimental arguments and hard fits, no log of every trial, and one thread for torch where it is installed."""
+    if find_spec("torch"):
+        import torch
+
+        torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def record(problem: str, contestant: str, seed: int) -> Record:
+    """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
+    try:
+        count, good, seconds = run(PROBLEMS[problem], contestant, seed)
+        broken = {}
+    except Exception as error:
+        count, good, seconds = BUDGET, False, 0.0
+        broken = {"error": f"{type(error).__name__}: {error}"[:300]}
+    return broken | {
+        "key": f"{problem}/{contestant}/{seed}",
+        "problem": problem,
+        "contestant": contestant,
+        "seed": seed,
+        "target": PROBLEMS[problem].target,
+        "evaluations": count,
+        "good": good,
+        "seconds": round(seconds, 3),
+        "version": version(contestant),
+    }
+
+
+def seconds_a_step(contestant: str, problem: Problem, n: int, repeats: int = 3) -> float:
+    """CPU seconds of a step (be told a value, ask) when n values are known; the mean of some, after one that is not counted.
+
+    What is known are uniform settings that do not reach the target; SMAC must be led through its own first design.
+    """
+    design = min(8 * len(problem.space), BUDGET // 4) if contestant == "smac" else 0
+    rows = ((params, problem.value(params)) for params in problem.settings(10 * n, default_rng([SEED, n])))
+    bad = [(params, value) for params, value in rows if value < problem.target]
+    with quiet():
+        questions = CONTESTANTS[contestant](problem, 0, bad[: max(n - design - 1, STARTING_POINTS)])
+        params = next(questions)
+        for _ in range(design):
+            params = questions.send(min(problem.value(params), problem.target - 1e-6))
+        times = []
+        for _ in range(1 + repeats):
+            value = min(problem.value(params), problem.target - 1e-6)
+            start = process_time()
+            params = questions.send(value)
+            times.append(process_time() - start)
+        questions.close()
+    return float(np.mean(times[1:]))
+
+
+def chosen_problems(text: str) -> list[str]:
+    """The names that `--problems` means; "tuning" are those that defaults may be chosen by."""
+    if text in ("all", "tuning", "held-out"):
+        return [name for name, p in PROBLEMS.items() if text == "all" or p.held_out == (text == "held-out")]
+    return text.split(",")
+
+
+def main() -> None:
+    """Run what is missing, or write the page, or measure the time of a step."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--contestants", default=",".join(CONTESTANTS), help=f"of {','.join(CONTESTANTS)}")
+    parser.add_argument("--problems", default="all", help="all, tuning, held-out, or names")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
+    parser.add_argument("--time", action="store_true", help="only measure the seconds of a step, on rastrigin4")
+    given = parser.parse_args()
+    contestants, problems = given.contestants.split(","), chosen_problems(given.problems)
+    for name, known in [*((c, CONTESTANTS) for c in contestants), *((p, PROBLEMS) for p in problems)]:
+        if name not in known:
+            parser.error(f"{name!r} came; one of {', '.join(known)} was wanted")
+    if given.page:
+        from eval_page import write
+
+        write(RECORDS, ROOT / "docs")
+        return
+    if given.time:
+        print("| contestant | n = 30 | n = 100 |\n|---|---|---|")
+        for contestant in contestants:
+            figures = (seconds_a_step(contestant, PROBLEMS["rastrigin4"], n) for n in (30, 100))
+            print(f"| {contestant} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |", flush=True)
+        return
+    for contestant in contestants:
+        tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in problems for s in range(given.runs)]
+        run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=given.jobs, title=contestant)
+
+
+if __name__ == "__main__":
+    main()

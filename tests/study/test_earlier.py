@@ -1,0 +1,49 @@
+"""Earlier evaluations, given as a table."""
+
+from collections import Counter
+
+import pytest
+from branin import SPACE, branin, least_branin, settings_of
+
+from satisfice import find
+
+HISTORY = [{"x": 3.1, "y": 2.3, "value": 0.5, "note": "old"}, {"x": 9.0, "y": 9.0, "value": float("nan"), "note": ""}]
+
+
+def test_earlier_values_teach_and_without_noise_may_be_good_at_once():
+    answer = least_branin(history=HISTORY)
+    assert (answer.verdict, answer.value) == ("good", 0.5)
+    assert (answer.evaluations, answer.failures) == (0, 0)
+    assert answer.params == {"x": 3.1, "y": 2.3}
+    assert [row["state"] for row in answer.table()] == ["history", "history"]
+
+
+def test_earlier_values_certify_nothing_under_noise():
+    rows = [{"x": 3.1, "y": 2.3, "value": 0.5 + 0.01 * k} for k in range(-10, 10)]
+    answer = find(branin, SPACE, 1.0, direction="minimize", noise=1.0, budget=1, history=rows, seed=1)
+    assert answer.verdict == "open"
+    assert answer.evaluations == 1
+
+
+@pytest.mark.parametrize("form", ["list", "csv", "frame"])
+def test_earlier_values_are_added_once_and_not_counted(tmp_path, form):
+    given = HISTORY
+    if form == "csv":
+        given = tmp_path / "old.csv"
+        given.write_text("number,x,y,value\n0,3.1,2.3,0.5\n1,9,9,\n")
+    if form == "frame":
+        given = pytest.importorskip("pandas").DataFrame(HISTORY)
+    for budget in (2, 4):
+        answer = least_branin(history=given, target=0.0, budget=budget, storage=tmp_path / "s.db", name="n")
+    states = Counter(row["state"] for row in answer.table())
+    assert states == {"history": 2, "complete": 4}
+    assert settings_of(answer)[:2] == [{"x": 3.1, "y": 2.3}, {"x": 9.0, "y": 9.0}]
+
+
+def test_a_csv_file_may_hold_choices_and_whole_numbers(tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_text("depth,solver,flag,value\n3,adam,True,0.9\n4,,False,0.1\n")
+    space = {"depth": (1, 8), "solver": ["adam", None], "flag": [True, False]}
+    answer = find(lambda p: 0.0, space, 0.8, noise=0, history=path)
+    assert answer.params == {"depth": 3, "solver": "adam", "flag": True}
+    assert answer.table()[1]["solver"] is None
