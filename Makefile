@@ -4,7 +4,7 @@ BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
-.PHONY: demo test test-slow check reproduce bench-env bench lock clean
+.PHONY: demo test test-slow check docs reproduce bench-env bench lock clean
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
@@ -31,10 +31,18 @@ check: .venv/ready  ## lint, format, types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+.venv/docs: .venv/ready
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+docs: .venv/docs  ## the site, into out/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 .venv-bench/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0
-	$(PIP_QUIET) .venv-bench/bin/pip install --quiet botorch==0.18.1 optuna==5.0.0 greenlet --editable .
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0 botorch==0.18.1 optuna==5.0.0 greenlet==3.5.6 cmaes==0.13.1 ax-platform==1.3.1 \
+		smac==2.4.1 bayesian-optimization==3.4.0 scikit-learn==1.9.1 joblib==1.6.0 --editable '.[experiments,push,sklearn,tuning]'
 	touch $@
 
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own

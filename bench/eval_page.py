@@ -2,7 +2,6 @@
 
 from collections import Counter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import matplotlib
 
@@ -13,7 +12,7 @@ from eval_peers import BUDGET, CONTESTANTS, OURS
 from eval_problems import PROBLEMS
 from numpy.random import default_rng
 
-from satisfice.experiments.records import Record, Records, pack, unpack
+from satisfice.experiments.records import Record
 from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7
@@ -29,20 +28,6 @@ COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F
            "smac": "#7F7F00", "bayes-opt": "#555555", "random": "#AAAAAA"}  # fmt: skip
 DASHED = ("gp-constraint", "botorch-pi", "ax-constraint")
 Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
-
-
-def load(folder: Path, packed: Path) -> list[Record]:
-    """The kept records and the new ones, a new one before a kept one of the same key; SystemExit where a target has changed."""
-    kept = unpack(packed) if packed.exists() else []
-    new = [record for path in sorted(folder.glob("*.jsonl")) for record in Records(path)]
-    found = {record["key"]: record for record in [*kept, *new]}
-    known = [record for record in found.values() if record["problem"] in PROBLEMS]
-    stale = {r["problem"] for r in known if r["target"] != PROBLEMS[r["problem"]].target}
-    if stale:
-        raise SystemExit(
-            f"records of {sorted(stale)} were made with another target: delete them from {folder} and {packed}"
-        )
-    return known
 
 
 def by_problem(records: list[Record]) -> Runs:
@@ -238,18 +223,9 @@ def profile(runs: Runs, path: Path) -> None:
     plt.close(figure)
 
 
-def write(folder: Path, docs: Path) -> None:
-    """Pack the records, draw the pictures and write the page."""
-    packed, pictures = docs / "records" / "evaluations.jsonl.gz", docs / "images" / "benchmarks"
-    records = load(folder, packed)
-    if not records:
-        raise SystemExit(f"no records in {folder} nor in {packed}: run bench/evaluations.py first")
-    with TemporaryDirectory() as place:
-        together = Records(Path(place) / "evaluations.jsonl")
-        for record in records:
-            together.append(record)
-        pack(together.path, packed)
-    runs = by_problem(records)
+def write(records: list[Record], docs: Path) -> None:
+    """Draw the pictures and write the page."""
+    runs, pictures = by_problem(records), docs / "images" / "benchmarks"
     groups = {held: [name for name in runs if PROBLEMS[name].held_out == held] for held in (False, True)}
     pictures.mkdir(parents=True, exist_ok=True)
     profile(runs, pictures / "profile.png")

@@ -54,7 +54,7 @@ class Task:
 @cache
 def _data(name: str, rows: int) -> tuple[Array, Array]:
     """Standardised features and answers of a fixed random part of the data."""
-    from sklearn import datasets
+    from sklearn import datasets  # type: ignore[import-untyped]
 
     features, answers = getattr(datasets, f"load_{name}")(return_X_y=True)
     chosen = np.random.default_rng(2026).permutation(len(answers))[:rows]

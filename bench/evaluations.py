@@ -7,7 +7,7 @@
 
 Run number k starts every contestant from the same three random settings, which count; the budget is 200 evaluations, and a run that
 does not reach the target counts as 200. Records go to out/records/evaluations, a file for each contestant; a run that has
-a record is not run again, so delete the file of a contestant that has changed.
+a record is not run again, so delete the file of a contestant that has changed (its records in docs count no more once it has new ones).
 """
 
 import os
@@ -15,12 +15,14 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy
 
 import argparse
+import json
 import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
@@ -28,11 +30,12 @@ from eval_peers import BUDGET, CONTESTANTS, Told, version
 from eval_problems import PROBLEMS, Problem
 from numpy.random import default_rng
 
-from satisfice.experiments.records import Record
+from satisfice.experiments.records import Record, Records, pack, unpack
 from satisfice.experiments.run import Task, run_tasks
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"
+KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.gz"
 STARTING_POINTS, SEED = 3, 2021
 
 
@@ -100,9 +103,10 @@ def record(problem: str, contestant: str, seed: int) -> Record:
     }
 
 
-def seconds_a_step(contestant: str, problem: Problem, n: int, repeats: int = 3) -> float:
-    """CPU seconds of a step (be told a value, ask) when n values are known; the mean of some, after one that is not counted.
+def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
+    """CPU seconds of a step (be told a value, ask) when n values are known, after one that is not counted.
 
+    The mean of 15 steps, in which satisfice learns its hyperparameters as often as it should, or of what fits into 5 seconds.
     What is known are uniform settings that do not reach the target; SMAC must be led through its own first design.
     """
     design = min(8 * len(problem.space), BUDGET // 4) if contestant == "smac" else 0
@@ -113,14 +117,50 @@ def seconds_a_step(contestant: str, problem: Problem, n: int, repeats: int = 3) 
         params = next(questions)
         for _ in range(design):
             params = questions.send(min(problem.value(params), problem.target - 1e-6))
-        times = []
-        for _ in range(1 + repeats):
+        times: list[float] = []
+        while len(times) < 16 and (len(times) < 3 or sum(times[1:]) < 5):
             value = min(problem.value(params), problem.target - 1e-6)
             start = process_time()
             params = questions.send(value)
             times.append(process_time() - start)
         questions.close()
     return float(np.mean(times[1:]))
+
+
+def load(folder: Path, packed: Path) -> list[Record]:
+    """The new records, and the kept ones of contestants that have no new ones; SystemExit where a target has changed since."""
+    new = [record for path in sorted(folder.glob("*.jsonl")) for record in Records(path)]
+    renewed = {record["contestant"] for record in new}
+    kept = [record for record in unpack(packed) if record["contestant"] not in renewed] if packed.exists() else []
+    known = [r for r in [*kept, *new] if r["problem"] in PROBLEMS and r["contestant"] in CONTESTANTS]
+    stale = {r["problem"] for r in known if r["target"] != PROBLEMS[r["problem"]].target}
+    if stale:
+        raise SystemExit(f"{sorted(stale)}: records with another target; delete them from {folder} and {packed}")
+    return known
+
+
+def restore(packed: Path, folder: Path) -> None:
+    """Write the kept records of every contestant that has no file of records, so that its runs can go on."""
+    kept = unpack(packed) if packed.exists() else []
+    missing = [r for r in kept if not (folder / f"{r['contestant']}.jsonl").exists()]
+    for contestant in sorted({r["contestant"] for r in missing}):
+        _lines([r for r in missing if r["contestant"] == contestant], folder / f"{contestant}.jsonl")
+
+
+def _lines(records: list[Record], path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(r, sort_keys=True) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+def keep(folder: Path, packed: Path) -> list[Record]:
+    """Pack the records of `load` into one file, and return them."""
+    records = load(folder, packed)
+    if not records:
+        raise SystemExit(f"no records in {folder} nor in {packed}: run bench/evaluations.py first")
+    with TemporaryDirectory() as place:
+        pack(_lines(records, Path(place) / packed.stem), packed)
+    return records
 
 
 def chosen_problems(text: str) -> list[str]:
@@ -139,15 +179,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
     parser.add_argument("--time", action="store_true", help="only measure the seconds of a step, on rastrigin4")
+    parser.add_argument("--restore", action="store_true", help="only unpack the kept records, to go on from them")
     given = parser.parse_args()
     contestants, problems = given.contestants.split(","), chosen_problems(given.problems)
-    for name, known in [*((c, CONTESTANTS) for c in contestants), *((p, PROBLEMS) for p in problems)]:
-        if name not in known:
-            parser.error(f"{name!r} came; one of {', '.join(known)} was wanted")
+    for names, known in ((contestants, list(CONTESTANTS)), (problems, list(PROBLEMS))):
+        if unknown := [name for name in names if name not in known]:
+            parser.error(f"{', '.join(unknown)} came; {', '.join(known)} were wanted")
+    if given.restore:
+        restore(KEPT, RECORDS)
+        return
     if given.page:
         from eval_page import write
 
-        write(RECORDS, ROOT / "docs")
+        write(keep(RECORDS, KEPT), ROOT / "docs")
         return
     if given.time:
         print("| contestant | n = 30 | n = 100 |\n|---|---|---|")

@@ -2,17 +2,19 @@
 
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.integrate import dblquad, quad
-from scipy.stats import chi, norm
+from scipy.stats import chi, norm, skew
 
 from satisfice.certificate import (
     PRIOR,
     Bounded,
+    Certificate,
     KnownNoise,
     LearnedNoise,
     checked_range,
@@ -169,3 +171,108 @@ def test_a_range_is_optional():
     assert checked_range(None, 0.9) is None
     assert checked_range((0, 1), 0.9) == (0.0, 1.0)
     assert Bounded(0, 1).log_evidence(np.array([0.2]), 0.0) == np.inf
+
+
+def test_no_values_are_no_evidence():
+    for test in TESTS:
+        assert test.log_evidence(np.zeros(0), 0.5) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", [KnownNoise(1e-9), LearnedNoise()], ids=lambda test: type(test).__name__)
+def test_values_at_the_ends_of_what_floats_hold_are_evidence_too(test):
+    far = np.full(9, 1.7e308)
+    assert 0 < test.log_evidence(far, -1.7e308) < np.inf
+    assert -np.inf < test.log_evidence(-far, 1.7e308) < 0
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e8, 1.1e9, 3.3e12, 1e30])
+def test_many_standard_deviations_below_the_target_are_no_evidence(far):
+    """Against 60 digits; two huge terms cancel, and what rounding leaves of them must not certify."""
+    values = -far * np.array([1.0, 1.1, 1.3])
+    with mpmath.workdps(60):
+        w = mpmath.sqrt(mpmath.mpf(PRIOR) / (1 + 3 * mpmath.mpf(PRIOR))) * mpmath.mpf(float(values.sum()))
+        tail = mpmath.log(mpmath.erfc(-w / mpmath.sqrt(2))) + w**2 / 2
+        expected = float(tail - mpmath.log(1 + 3 * mpmath.mpf(PRIOR)) / 2)
+    assert KnownNoise(1.0).log_evidence(values, 0.0) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("m", [3, 100, 300, 1000])
+@pytest.mark.parametrize("spread", [1e-3, 1.0])
+def test_many_values_below_the_target_are_no_evidence_either(m, spread):
+    """Against 60 digits; the Student distribution function underflows."""
+    values = -1 + spread * default_rng(m).standard_normal(m)
+    with mpmath.workdps(60):
+        r, total, squares = mpmath.mpf(PRIOR), mpmath.fsum(values), mpmath.fsum(values, squared=True)
+        a = r * total**2 / ((1 + m * r) * squares)
+        student = mpmath.betainc(mpmath.mpf(m) / 2, mpmath.mpf(1) / 2, 0, 1 - a, regularized=True) / 2
+        expected = float(mpmath.log(2 * student) - mpmath.log(1 + m * r) / 2 - m * mpmath.log(1 - a) / 2)
+    assert LearnedNoise().log_evidence(values, 0.0) == pytest.approx(expected, rel=1e-9)
+
+
+def test_rates_are_in_units_of_the_noise():
+    assert KnownNoise(1.0).rate(0.5, 2.0, 9.0) == pytest.approx(1 / 32)
+    assert LearnedNoise().rate(0.5, 2.0, 9.0) == pytest.approx(np.log(17 / 16) / 2)
+
+
+def test_the_rate_of_bets_lies_between_pass_and_fail_and_values_at_the_end():
+    def least(mean, bar):
+        return mean * np.log(mean / bar) + (1 - mean) * np.log((1 - mean) / (1 - bar))
+
+    bets = Bounded(-2.0, 6.0)  # target 2 is the middle, 4 three quarters
+    assert bets.rate(2.0, 4.0, 2.0) == pytest.approx(least(0.75, 0.5))
+    assert bets.rate(2.0, 1.0, 2.0) == pytest.approx(-np.log(0.5))
+    assert bets.rate(1.0, 1.5, 2.0) == pytest.approx(np.log(1 + 1 / 1.5**2) / 2)
+    assert bets.rate(1.0, 0.9, 1.0) == pytest.approx(np.log(1 + 1 / 0.81) / 2)
+    assert bets.rate(4.0, 9.0, 2.0) == pytest.approx(-np.log(0.5), rel=1e-6)  # the end itself
+    assert bets.rate(1e-3, 1.0, -2.0) == pytest.approx(least(1e-3 / 8, 1e-12), rel=1e-6)  # a target that all reach
+    assert 0 <= bets.rate(0.0, 1.0, 6.0) < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+def test_the_lower_bound_needs_no_units(scale):
+    values = default_rng(1).normal(1.0, 0.7, 40)
+    for test, scaled in ((KnownNoise(0.7), KnownNoise(0.7 * scale)), (LearnedNoise(), LearnedNoise())):
+        expected = lower_bound(test, values, 0.05) * scale
+        assert lower_bound(scaled, values * scale, 0.05) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_lower_bound_of_equal_values_is_found_wherever_they_lie():
+    still, sway = np.zeros(40), np.tile([-1.0, 1.0], 20)
+    assert -0.5 < lower_bound(KnownNoise(0.7), still, 0.05) < 0
+    assert -1e-200 < lower_bound(LearnedNoise(), still, 0.05) <= 0
+    assert 4.999 < lower_bound(LearnedNoise(), still + 5.0, 0.05) < 5.0
+    assert -0.6 < lower_bound(LearnedNoise(), sway, 0.05) < -0.3
+    few = lower_bound(KnownNoise(1.0), np.zeros(2), 1e-9)  # many standard deviations away
+    assert KnownNoise(1.0).log_evidence(np.zeros(2), few) == pytest.approx(-np.log(1e-9))
+
+
+@pytest.mark.parametrize("m", [8, 30])
+def test_the_line_between_skewed_and_not_is_so_many_standard_errors(m):
+    line = 2.5 * np.sqrt(6 * (m - 2) / ((m + 1) * (m + 3)))
+    even = np.linspace(-1.0, 1.0, m - 1)
+    drawn = [np.append(even, far) for far in np.linspace(1.0, 9.0, 4000)]
+    skewness = np.array([skew(values) for values in drawn])
+    found = np.array([look_skewed(values) for values in drawn])
+    assert found[skewness > 1.001 * line].all()
+    assert not found[skewness < 0.999 * line].any()
+    assert 0 < found.sum() < len(found)
+    assert look_skewed(-drawn[-1])
+    assert not look_skewed(np.zeros(0))
+
+
+def test_a_certificate_says_what_it_rests_on():
+    assert str(Certificate("the objective is noise-free", 1.0, 0, 0.5, 0)) == "the objective is noise-free"
+    one = Certificate("valid for Gaussian noise", 0.95, 7, 0.5, 1)
+    assert str(one) == "confidence 0.95 by 7 fresh evaluations of it; valid for Gaussian noise"
+    third = Certificate("valid for Gaussian noise", 0.95, 1, 0.5, 3, skewed=True)
+    assert str(third) == (
+        "confidence 0.95 by 1 fresh evaluations of it, the last of 3 candidates; valid for Gaussian noise; but they look skewed: "
+        "state value_range for a guarantee without that"
+    )
+
+
+def test_the_ends_of_the_range_are_within_it():
+    assert checked_range((0, 0.9), 0.9) == (0.0, 0.9)
+    assert checked_range((0.9, 1), 0.9) == (0.9, 1.0)
+    with pytest.raises(BadInput, match="low < high"):
+        checked_range((0.9, 0.9), 0.9)

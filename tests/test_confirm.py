@@ -47,31 +47,31 @@ def prospect(index, gap, **more):
 
 def test_the_cheapest_point_is_repeated_if_it_is_affordable():
     test = KnownNoise(1.0)
-    now = plan(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 15, 0)
+    now = plan(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 8, 0)
     assert now.repeat == now.cheapest == 2
     assert now.cost == pytest.approx(2 * np.log(40) / 4)
-    far = plan(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 15, 0)
+    far = plan(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 8, 0)
     assert far.repeat is None
     assert far.cost == pytest.approx(2 * np.log(40) / 0.01)
-    assert plan(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 15, 0).cheapest is None
-    at_the_margin = plan(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 15, 0)
+    assert plan(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 8, 0).cheapest is None
+    at_the_margin = plan(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 8, 0)
     assert at_the_margin.repeat == 0
-    assert plan(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 15, 0).repeat is None
+    assert plan(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 8, 0).repeat is None
 
 
 def test_the_present_candidate_is_kept_while_another_is_not_much_cheaper():
     test = KnownNoise(1.0)
     present = prospect(0, 1.0, tested=True, present=True)
-    assert plan(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 15, 0).repeat == 0
-    assert plan(test, [present, prospect(1, 3.0)], 0.0, 0.05, 1, 15, 0).repeat == 1
+    assert plan(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 8, 0).repeat == 0
+    assert plan(test, [present, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 1
     nearly_there = prospect(0, 1.0, tested=True, present=True, evidence=3.0)
-    assert plan(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 15, 0).repeat == 0
+    assert plan(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 0
 
 
-def test_repeats_are_affordable_only_as_long_as_they_are_no_more_than_two_for_each_other_evaluation():
+def test_repeats_are_affordable_only_as_long_as_they_are_no_more_than_four_for_each_other_evaluation():
     present = prospect(0, 0.4, tested=True, present=True)  # costs 2 log 40 / 0.16 = 46 repeats
     assert plan(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 20).repeat == 0
-    assert plan(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 60).repeat is None
+    assert plan(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 75).repeat is None
 
 
 def test_the_spread_at_a_point_is_the_models_until_its_own_values_speak():

@@ -58,11 +58,20 @@ def test_curves_add_up_along_the_steps_of_every_run():
 
 @pytest.mark.parametrize("values", [[0.1, np.nan], [np.inf], 0.5])
 def test_values_that_are_not_finite_are_refused(values):
-    with pytest.raises(BadInput, match="finite numbers"):
+    with pytest.raises(BadInput, match=r"finite numbers was wanted, the true f\(x_t\); leave out the steps that failed$"):
         regret.indicator(values, 1.0, 0.1)
 
 
 @pytest.mark.parametrize(("maximum", "delta"), [(np.nan, 0.1), (1.0, -0.1), (1.0, np.nan)])
 def test_a_maximum_or_delta_that_makes_no_target_is_refused(maximum, delta):
-    with pytest.raises(BadInput, match="delta"):
+    with pytest.raises(BadInput, match="delta one of at least 0$"):
         regret.hinge(VALUES, maximum, delta)
+
+
+def test_whole_numbers_and_many_runs_are_welcome():
+    runs = np.arange(12).reshape(2, 2, 3)
+    curves = regret.curves(runs, 11, 3)
+    assert all(curve.dtype == np.float64 for curve in curves)
+    np.testing.assert_array_equal(curves.standard, np.cumsum(11.0 - runs, axis=2))
+    np.testing.assert_array_equal(regret.cumulative(np.ones((2, 2, 3)))[..., -1], np.full((2, 2), 3.0))
+    np.testing.assert_array_equal(regret.standard(["1", "2"], 3.0), [2.0, 1.0])

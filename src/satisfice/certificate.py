@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, stdtr
+from scipy.special import betaln, erfcx, hyp2f1, log_ndtr, logsumexp, stdtr
 
 from satisfice.types import Array, BadInput
 
@@ -22,6 +22,7 @@ BETS = (np.arange(64) + 0.5) / 64  # the shares of the capital that the bets mix
 SKEWED = 2.5  # standard errors of the skewness beyond which repeats are called skewed
 FARTHEST = 1e100  # so many standard deviations from the target are as good as any more
 LARGEST = float(np.finfo(np.float64).max)
+TINY = 1e-200  # a probability that is below cannot be told from one that has underflowed
 FEW = 8  # repeats, below which one cannot tell whether they are skewed
 
 
@@ -52,7 +53,9 @@ class KnownNoise:
         with np.errstate(over="ignore", invalid="ignore"):  # beyond FARTHEST there is nothing to tell apart
             above = np.clip(np.nan_to_num((values - target) / self.sigma), -FARTHEST, FARTHEST)
         w = np.sqrt(PRIOR / (1 + m * PRIOR)) * float(above.sum())
-        return float(np.log(2) - 0.5 * np.log1p(m * PRIOR) + 0.5 * w * w + log_ndtr(w))
+        # far below the target w^2 / 2 and log Phi(w) would cancel, and rounding alone could certify
+        tail = 0.5 * w * w + log_ndtr(w) if w > 0 else np.log(0.5 * erfcx(-w / np.sqrt(2)))
+        return float(np.log(2) - 0.5 * np.log1p(m * PRIOR) + tail)
 
     def rate(self, gap: float, sigma: float, target: float) -> float:
         """gap^2 / (2 sigma^2)."""
@@ -81,7 +84,12 @@ class LearnedNoise:
         total = float(above.sum())
         a = PRIOR * total**2 / ((1 + m * PRIOR) * float((above**2).sum()))
         student = float(stdtr(m, np.sign(total) * np.sqrt(m * a / (1 - a))))
-        return float(np.log(2) - 0.5 * np.log1p(m * PRIOR) - 0.5 * m * np.log1p(-a) + np.log(max(student, 1e-300)))
+        if student > TINY:
+            tail = np.log(student) - 0.5 * m * np.log1p(-a)
+        else:  # far below the target; T_m = I_{1 - a}(m / 2, 1 / 2) / 2, in which (1 - a)^{m / 2} is a factor that cancels
+            series = np.log(hyp2f1(0.5 * (m + 1), 1.0, 0.5 * m + 1, 1 - a))
+            tail = 0.5 * np.log(a) - np.log(m) - betaln(0.5 * m, 0.5) + series
+        return float(np.log(2) - 0.5 * np.log1p(m * PRIOR) + tail)
 
     def rate(self, gap: float, sigma: float, target: float) -> float:
         """log(1 + gap^2 / sigma^2) / 2."""

@@ -12,8 +12,9 @@ from satisfice.certificate import Certificate, EProcess, level, look_skewed, low
 from satisfice.types import Array
 
 PATIENCE = 20  # so many repeats are always affordable,
-SHARE = 2.0  # and so many in all for each evaluation that was no repeat
+SHARE = 4.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
+DOUBT = 0.75  # so many posterior standard deviations are taken off a gap: the best of many estimates is too good to be true
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
 
@@ -72,7 +73,7 @@ class Prospect:
     """A point that might be certified; values in the model's units."""
 
     index: int  # of a value at the point
-    gap: float  # the posterior mean less the target
+    gap: float  # the posterior mean, less `DOUBT` standard deviations, less the target
     spread: float  # the standard deviation of the noise at the point
     evidence: float  # log E_m of its fresh values
     tested: bool  # whether it has been asked again

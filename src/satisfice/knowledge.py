@@ -13,7 +13,7 @@ from satisfice.acquisition import probability_good
 from satisfice.belief import Belief
 from satisfice.border import number, stated_noise
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
-from satisfice.confirm import Ledger, Plan, Prospect, certificate, own_spread, plan
+from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
 from satisfice.gp.models import Fit, FixedModel, Model, Observations
 from satisfice.gp.posterior import Marginal
@@ -183,14 +183,15 @@ class Knowledge:
         sigma = self._sigma(fit)
         target = float(fit.units.standardise(self._goal))
         latest = {self._X[index].tobytes(): k for k, index in enumerate(fit.kept)}  # of each point one value will do
+        stds = self._belief(fit, 1).marginal(self._U[fit.kept[list(latest.values())]]).std
         prospects = []
-        for key, k in latest.items():
+        for (key, k), std in zip(latest.items(), stds, strict=True):
             fresh = self._ledger.fresh.get(key)
             values = np.array(fresh or [])
             prospects.append(
                 Prospect(
                     index=int(fit.kept[k]),
-                    gap=float(fit.means[k]) - target,
+                    gap=float(fit.means[k] - DOUBT * std) - target,
                     spread=own_spread(fit.units.standardise(values), sigma),
                     evidence=self.test.log_evidence(values, self._goal) if len(values) else 0.0,
                     tested=fresh is not None,

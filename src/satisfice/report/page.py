@@ -46,6 +46,8 @@ def put(path: str | os.PathLike[str], content: bytes) -> Path:
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:40]}.", suffix=".new")
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # else a loss of power soon after could leave the new name on an empty file
         os.chmod(temporary, 0o666 & ~_umask())  # as an ordinary file; mkstemp's own are for their owner only
         os.replace(temporary, place)
         temporary = None

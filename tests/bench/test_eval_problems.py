@@ -1,0 +1,201 @@
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+pytest.importorskip("sklearn")
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import eval_page
+import eval_problems
+import evaluations
+from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
+from eval_tasks import TASKS
+
+from satisfice.study.space import Space
+
+CHEAP = [name for name in PROBLEMS if name not in TASKS and name not in ("robot3", "robot4", "xgboost")]
+
+
+def test_the_problems_cover_what_they_should():
+    ours = [problem for problem in PROBLEMS.values() if "paper" not in problem.tags]
+    assert len(ours) >= 16
+    assert {len(problem.space) for problem in ours} >= {1, 2, 3, 4, 5, 6, 8, 10, 20}
+    assert len(TASKS) >= 4
+    held_out = [problem for problem in ours if problem.held_out]
+    assert len(held_out) >= 6
+    tags = {tag for problem in held_out for tag in problem.tags}
+    assert tags >= {"smooth", "rugged", "separable", "rotated", "mixed", "tuning task", "heavy tail", "near maximum"}
+    assert not any(problem.held_out for problem in PROBLEMS.values() if "paper" in problem.tags)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_uniform_setting_is_one_of_the_space(name):
+    problem, rng = PROBLEMS[name], default_rng(1)
+    space = Space.of(problem.space)
+    for params in problem.settings(20, rng):
+        assert space.decode(space.encode(params)) == pytest.approx(params)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_setting_has_the_value_of_its_row(name):
+    problem = PROBLEMS[name]
+    rows, settings = problem.uniform(10, default_rng(2)), problem.settings(10, default_rng(2))
+    assert [problem.value(params) for params in settings] == pytest.approx(problem.function(rows).tolist())
+
+
+def test_ends_of_a_log_scale_of_whole_numbers_are_drawn():
+    width = PROBLEMS["network"].uniform(20_000, default_rng(3))[:, 2]
+    assert (width.min(), width.max()) == (8, 1024)
+    assert (width == np.rint(width)).all()
+    assert np.mean(width < math.sqrt(8 * 1024)) == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["ackley", "branin", "levy5", "network", "recipe", "tail3"])
+def test_a_stored_target_is_the_one_computed(name):
+    assert targets([name]) == {name: pytest.approx(TARGETS[name], rel=3e-6)}
+
+
+@pytest.mark.parametrize("name", [name for name in CHEAP if name in TARGETS])
+def test_the_share_of_good_settings_is_small_and_not_nothing(name):
+    problem, draws = PROBLEMS[name], 400_000
+    good = (problem.function(problem.uniform(draws, default_rng(4))) >= problem.target).mean()
+    xi = eval_problems._OTHERS[name][2]
+    if name == "steps4":
+        assert xi < good < 2 * xi  # the next plateau would be too small
+    elif xi is not None:
+        assert good == pytest.approx(xi, abs=5 * math.sqrt(2 * xi / draws))
+    else:
+        assert good < 2e-3
+        assert name == "hartmann6" or good > 0  # there one in a million is good
+
+
+def test_no_centre_of_a_box_is_good():
+    for name in CHEAP:
+        problem = PROBLEMS[name]
+        if "mixed" not in problem.tags:
+            ends = np.array([np.log(form[:2]) if len(form) == 3 else form[:2] for form in problem.space.values()])
+            logs = np.array([len(form) == 3 for form in problem.space.values()])
+            middle = np.where(logs, np.exp(ends.mean(axis=1)), ends.mean(axis=1))
+            assert problem.function(middle[None])[0] < problem.target, name
+
+
+def test_a_moved_function_keeps_its_shape():
+    def bowl(X):
+        return -(X**2).sum(axis=1)
+
+    X = default_rng(5).uniform(-1, 3, (50, 4))
+    np.testing.assert_allclose(moved(bowl, -1, 3, 4, 9, turned=True)(X), moved(bowl, -1, 3, 4, 9)(X))
+    assert 4 * 0.4**2 <= -moved(bowl, -1, 3, 4, 9)(np.zeros((1, 4)))[0] <= 4 * 1.2**2
+    line = moved(lambda X: X[:, 0], -1, 3, 4, 9, turned=True)
+    slopes = line(np.eye(4)) - line(np.zeros((4, 4)))
+    assert (np.abs(slopes) > 1e-3).all()
+    assert (slopes**2).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "point", "value"),
+    [
+        ("branin", [math.pi, 2.275], -0.397887),
+        ("hartmann6", [0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573], 3.32237),
+        ("rastrigin", [0, 0, 0, 0], 0),
+        ("rosenbrock", [1, 1, 1, 1], 0),
+        ("levy", [0, 0, 0, 0, 0], 0),
+        ("styblinski", [-2.903534] * 8, 39.16617 * 8),
+        ("forrester", [0.757249], 0.00602074),
+        ("michalewicz", [2.202906, 1.570796, 1.284992, 1.923058, 1.720470], 4.687658),
+        ("griewank", [0, 0, 0], 0),
+        ("schwefel", [420.9687] * 4, 0),
+        ("zakharov", [0] * 10, 0),
+    ],
+)
+def test_a_known_function_has_its_published_maximum(function, point, value):
+    assert getattr(eval_problems, function)(np.array([point]))[0] == pytest.approx(
+        value, rel=2e-6, abs=1e-3 * (not value)
+    )
+
+
+@pytest.mark.parametrize(("name", "row"), [("svc-digits", 38), ("ridge-diabetes", 44)])
+def test_the_recorded_search_reached_the_target_of_a_tuning_task(name, row):
+    problem = PROBLEMS[name]
+    settings = problem.settings(SEARCH, default_rng(DRAWS_SEED))
+    assert problem.value(settings[row]) >= problem.target > problem.value(settings[0])
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_tuning_task_has_one_finite_value_for_a_setting(name):
+    problem = PROBLEMS[name]
+    corners = ({name: form[k] for name, form in problem.space.items()} for k in (0, 1))
+    for params in corners:
+        assert math.isfinite(problem.value(params))
+        assert problem.value(params) == problem.value(params)
+
+
+@pytest.mark.parametrize("contestant", ["auto", "paper", "tpe", "random"])
+@pytest.mark.parametrize("name", ["levy5", "network"])
+def test_a_contestant_runs_to_the_budget_or_to_the_target(contestant, name):
+    problem = replace(PROBLEMS[name], target=1e6)
+    assert evaluations.run(problem, contestant, seed=0, budget=6)[:2] == (6, False)
+    told = evaluations.starting_points(problem, seed=0)
+    second = sorted(value for _, value in told)[1]
+    first_good = next(k for k, (_, value) in enumerate(told, start=1) if value >= second)
+    assert evaluations.run(replace(problem, target=second), contestant, seed=0)[:2] == (first_good, True)
+
+
+def test_a_contestant_that_breaks_down_has_a_record(monkeypatch):
+    def broken(problem, seed, told):
+        raise ValueError("no such thing")
+        yield
+
+    monkeypatch.setitem(evaluations.CONTESTANTS, "random", broken)
+    record = evaluations.record("rastrigin4", "random", 0)
+    assert (record["evaluations"], record["good"], record["error"]) == (200, False, "ValueError: no such thing")
+
+
+def test_ratios_are_paired():
+    figure, samples = eval_page.ratio({0: 10, 1: 30, 2: 7}, {0: 20, 1: 60})
+    assert figure == 0.5
+    assert eval_page.interval(samples) == pytest.approx((0.5, 0.5))
+
+
+def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
+    rng, out, docs = default_rng(6), tmp_path / "out", tmp_path / "docs"
+    out.mkdir()
+    for contestant, mean in (("auto", 20), ("paper", 30), ("tpe", 60), ("random", 40)):
+        records = [
+            {
+                "key": f"{problem}/{contestant}/{seed}",
+                "problem": problem,
+                "contestant": contestant,
+                "seed": seed,
+                "target": PROBLEMS[problem].target,
+                "evaluations": int(mean + rng.integers(-5, 6)),
+                "good": True,
+                "seconds": 1.0,
+                "version": "some 1.0",
+            }
+            for problem in ("branin", "recipe")
+            for seed in range(5)
+        ]
+        (out / f"{contestant}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    kept = docs / "records" / "evaluations.jsonl.gz"
+    eval_page.write(evaluations.keep(out, kept), docs)
+    page = (docs / "benchmarks.md").read_text()
+    assert "| random | 0.5" in page  # a ratio of about 20 / 40
+    assert "on 2 of 2 problems: **branin**, **recipe**" in page  # TPE
+    assert page.count("satisfice `auto`: on 0 of 2 problems") == 1
+    assert {path.name for path in (docs / "images" / "benchmarks").iterdir()} == {
+        "profile.png",
+        "tuned-on.png",
+        "held-out.png",
+    }
+    evaluations.restore(kept, tmp_path / "again")
+    first, again = (
+        {r["key"]: r for r in evaluations.load(folder, tmp_path / "none")} for folder in (out, tmp_path / "again")
+    )
+    assert first == again

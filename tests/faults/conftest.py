@@ -1,0 +1,32 @@
+"""What each fault test held is printed and written down, one line of JSON each; a skip is written down as well."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RECORDS = Path(os.environ.get("FAULT_RECORDS", Path(__file__).parents[2] / "out" / "faults.jsonl"))
+FIGURES = pytest.StashKey[dict[str, Any]]()
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """A dict for the figures of a test: the load held, the faults survived, the bad inputs tried, what was lost."""
+    return request.node.stash.setdefault(FIGURES, {})
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
+        reason = report.longrepr[2] if report.outcome == "skipped" and isinstance(report.longrepr, tuple) else None
+        found = item.stash.get(FIGURES, {})
+        line = {"test": item.nodeid, "outcome": report.outcome, "seconds": round(report.duration, 1), "figures": found}
+        print("figures:", ", ".join(f"{name} {value}" for name, value in found.items()) or reason)
+        RECORDS.parent.mkdir(exist_ok=True)
+        with RECORDS.open("a") as file:
+            file.write(json.dumps(line if reason is None else {**line, "reason": reason}) + "\n")
+    return report

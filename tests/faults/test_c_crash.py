@@ -1,0 +1,360 @@
+"""C: processes that are killed, disks that are full, servers that go away."""
+
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from optuna.trial import TrialState
+from workers import LEASE, lost_of, run, running_of, seconds_until_quiet, start, trials_of
+
+from satisfice import find
+from satisfice.study.storage import open_study
+from satisfice.study.view import view
+
+pytestmark = pytest.mark.faults
+DATA = Path(__file__).parents[1] / "data"
+
+KILLED = """
+told, kills = sys.argv[2], int(sys.argv[3])
+open(told, "a").close()
+for kill in range(kills):
+    before = os.path.getsize(told)
+    process = context.Process(target=search, args=(told,))
+    process.start()
+    while kill % 2 == 0 and os.path.getsize(told) == before:  # every other one dies at work, the rest while opening too
+        time.sleep(0.01)
+    time.sleep(random.uniform(0.0, 0.4))
+    process.kill()
+    process.join()
+    if "://" not in where:
+        import sqlite3
+        connection = sqlite3.connect(where)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()
+"""
+
+
+@pytest.mark.parametrize(("kind", "kills"), [("sqlite", 200), ("postgres", 100)])
+def test_kills_at_any_moment_lose_nothing(kind, kills, tmp_path, request, figures):
+    where = str(tmp_path / "s.db") if kind == "sqlite" else request.getfixturevalue("postgres")
+    told = tmp_path / "told"
+    run(KILLED, where, told, kills, timeout=1800)
+    trials = trials_of(where)
+    acknowledged, lost = lost_of(told, trials)
+    left, seconds = running_of(trials), seconds_until_quiet(where)
+    figures |= {"storage": kind, "kills": kills, "acknowledged": acknowledged, "lost": lost, "left running": left}
+    figures |= {"all given up after (s)": round(seconds, 1), "twice the lease (s)": 2 * LEASE}
+    assert acknowledged >= kills / 2
+    assert lost == 0
+    assert running_of(trials_of(where)) == 0
+    assert seconds <= 2 * LEASE + 1
+    assert sorted(trial.number for trial in trials) == list(range(len(trials)))
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory) -> Path:
+    """A library that ends a process at its k-th write, or lets that fail."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("NO WRITE IS INTERRUPTED: there is no C compiler for the library that does it")
+    made = tmp_path_factory.mktemp("shim") / "shim.so"
+    source = Path(__file__).with_name("shim.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", "-o", made, source, "-ldl"], check=True)
+    return made
+
+
+STEP_BY_STEP = """
+import ctypes, shutil, sqlite3
+from satisfice.study.lease import Lease
+from satisfice.study.space import Space
+from satisfice.study.storage import open_study
+shim = ctypes.CDLL(None)
+base, there = where + ".base", Space.of(SPACE).distributions
+open_study("n", base, direction="maximize")
+def one(pipe, at):
+    study = open_study("n", where, direction="maximize")
+    shim.shim_arm(ctypes.c_long(at), 0)
+    with Lease.begin(study) as lease:
+        os.write(pipe, b"a")
+        study._storage.set_trial_param(lease.trial_id, "x", 0.5, there["x"])
+        lease.tell(1.0)
+        shim.shim_disarm()
+        os.write(pipe, b"t")
+kills, at, ended = 0, 0, False
+while not ended:
+    at += 1
+    for name in (where, where + "-journal"):
+        if os.path.exists(name):
+            os.unlink(name)
+    shutil.copy(base, where)
+    reading, writing = os.pipe()
+    process = context.Process(target=one, args=(writing, at))
+    process.start()
+    process.join()
+    os.close(writing)
+    said = os.read(reading, 9).decode()
+    os.close(reading)
+    ended = process.exitcode == 0
+    assert ended or process.exitcode == -signal.SIGKILL, process.exitcode
+    kills += not ended
+    connection = sqlite3.connect(where)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+    trials = open_study("n", where, direction="maximize").get_trials()
+    state = [(trial.state.name, len(trial.params), trial.value) for trial in trials]
+    possible = {"": [[], [("RUNNING", 0, None)]], "at": [[("COMPLETE", 1, 1.0)]],
+                "a": [[("RUNNING", 0, None)], [("RUNNING", 1, None)], [("COMPLETE", 1, 1.0)]]}
+    assert state in possible[said], (at, said, state)
+print(json.dumps(kills))
+"""
+
+
+def test_a_kill_at_each_single_write_leaves_the_state_before_or_after(shim, tmp_path, figures):
+    environment = {**os.environ, "LD_PRELOAD": str(shim)}
+    kills = json.loads(run(STEP_BY_STEP, tmp_path / "s.db", env=environment))
+    figures |= {"writes, syncs and removals of one ask and tell": kills, "kills": kills, "states in between": 0}
+    assert kills > 20
+
+
+BALLISTIC = """
+told, budget, storms = sys.argv[2], int(sys.argv[3]), sys.argv[4] == "storm"
+def objective(params):
+    time.sleep(0.25)
+    return params["x"]
+random.seed(1)
+begun, kills, process = time.monotonic(), 0, None
+while process is None or process.exitcode != 0:
+    process = context.Process(target=search, args=(told, budget, objective))
+    process.start()
+    process.join(random.uniform(1, 5) if storms else None)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        kills += 1
+print(json.dumps([kills, time.monotonic() - begun]))
+"""
+
+
+def test_a_run_of_100_trials_that_is_killed_every_few_seconds_ends_with_exactly_100(tmp_path, figures):
+    _, calm = json.loads(run(BALLISTIC, tmp_path / "calm.db", tmp_path / "calm", 100, "calm"))
+    where, told = str(tmp_path / "storm.db"), tmp_path / "storm"
+    kills, stormy = json.loads(run(BALLISTIC, where, told, 100, "storm"))
+    trials = trials_of(where)
+    finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    acknowledged, lost = lost_of(told, trials)
+    figures |= {"kills": kills, "finished": len(finished), "acknowledged": acknowledged, "lost": lost}
+    figures |= {"undisturbed (s)": round(calm, 1), "disturbed (s)": round(stormy, 1)}
+    assert kills >= 5
+    assert len(finished) == 100
+    assert lost == running_of(trials) == 0
+    assert sorted(trial.number for trial in trials) == list(range(len(trials)))
+    assert stormy <= 2 * calm
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A real file system of three megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(place)]
+    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("NO FULL DISK IS TESTED: only root may mount a small one")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+FILLING = """
+from satisfice import SatisficeError
+try:
+    search(sys.argv[2], int(sys.argv[3]))
+except SatisficeError as problem:
+    sys.exit(f"{type(problem).__name__}: {problem}")
+"""
+
+
+def fill(path: Path, leave: int) -> None:
+    """Fill the disk but for so many bytes."""
+    room = os.statvfs(path.parent)
+    with path.open("wb") as file:
+        file.write(bytes(max(room.f_bavail * room.f_frsize - leave, 0)))
+
+
+def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_disk, tmp_path, figures):
+    where, filler, page = small_disk / "s.db", small_disk / "filler", small_disk / "page.html"
+    levels = [0, 4, 16, 64, 128, 192, 256, 288, 320, 384]  # kilobytes that are free
+    codes, acknowledged_all, lost_all, budget = [], 0, 0, 10
+    for level, free in enumerate(levels):
+        told = tmp_path / f"told{level}"
+        told.touch()
+        for path in small_disk.iterdir():
+            path.unlink()
+        if free < 128:  # too little for a new study: it is there already
+            run("search(sys.argv[2], 3)", where, told)
+        page.write_bytes(b"old")
+        fill(filler, 1024 * free)
+        process = start(FILLING, where, told, 2000)
+        _, err = process.communicate(timeout=120)
+        codes.append(process.returncode)
+        assert process.returncode == 1, (free, err)
+        assert err.startswith(("StorageFailed: ", "BadInput: ")), err
+        assert "Traceback" not in err
+        report = "from satisfice.report.page import put\ntry:\n    put(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
+        run(report, where, page)
+        assert page.read_bytes() == b"old"
+        filler.unlink()  # there is room again: everything is there, and it goes on
+        before = len(trials_of(str(where))) if where.exists() else 0
+        run("search(sys.argv[2], int(sys.argv[3]))", where, told, before + budget)
+        trials = trials_of(str(where))
+        acknowledged, lost = lost_of(told, trials)
+        acknowledged_all, lost_all = acknowledged_all + acknowledged, lost_all + lost
+        seconds_until_quiet(str(where))
+        assert running_of(trials_of(str(where))) == 0
+        assert sorted(path.name for path in small_disk.iterdir()) == ["page.html", "s.db"]
+    figures |= {"levels of a full disk": len(levels), "named errors": sum(code == 1 for code in codes)}
+    figures |= {"acknowledged": acknowledged_all, "lost": lost_all, "half-written reports": 0}
+    assert acknowledged_all >= 10 * len(levels)
+    assert lost_all == 0
+
+
+WRITING = """
+import ctypes
+from satisfice.report.page import put
+from satisfice.types import BadInput
+shim, number, tried = ctypes.CDLL(None), int(sys.argv[2]), []
+new = b"new" * 10**5
+for at in range(1, 20):
+    put(where, b"old")
+    shim.shim_arm(ctypes.c_long(at), number)
+    try:
+        put(where, new)
+        failed = False
+    except BadInput:
+        failed = True
+    if shim.shim_disarm() < at:
+        break
+    with open(where, "rb") as file:
+        content = file.read()
+    assert content == (b"old" if failed else new), at
+    assert os.listdir(os.path.dirname(where)) == ["page.html"]
+    tried.append(failed)
+print(json.dumps(tried))
+"""
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(shim, tmp_path, figures):
+    failures = {}
+    for name in ("EIO", "ENOSPC", "EINTR"):
+        place = tmp_path / name
+        place.mkdir()
+        words = (place / "page.html", getattr(errno, name))
+        failures[name] = json.loads(run(WRITING, *words, env={**os.environ, "LD_PRELOAD": str(shim)}))
+        figures[f"calls that failed by {name}"] = len(failures[name])
+    figures["half-written reports"] = 0
+    assert all(len(failed) >= 2 for failed in failures.values())
+    assert all(failures["EIO"][:2])
+
+
+def test_a_study_file_of_each_released_version_opens_and_goes_on(tmp_path, figures):
+    files = sorted(DATA.glob("study-*.db"))
+    for file in files:
+        copy = tmp_path / file.name
+        shutil.copy(file, copy)
+        before = view(open_study("kept", copy, direction="maximize"))
+        values = [each.value for each in before.evaluations]
+        assert len(values) == 8
+        answer = find(
+            lambda params: -((params["x"] - 0.3) ** 2) - 0.01 * params["k"] - 0.1 * (params["c"] == "a"),
+            {"x": (0.0, 1.0), "k": (1, 5), "c": ["a", "b"]}, -0.001, noise=0, budget=12, storage=copy, name="kept",
+        )  # fmt: skip
+        assert [row["value"] for row in answer.table()][:8] == values
+        assert answer.evaluations == 12
+    figures |= {"versions": [file.stem.removeprefix("study-") for file in files], "read and continued": len(files)}
+    assert files
+
+
+UNTIL_CALM = """
+calm = sys.argv[3]
+def objective(params):
+    time.sleep(0.0 if os.path.exists(calm) else 0.15)
+    return params["x"]
+search(sys.argv[2], 200 if len(sys.argv) < 5 else int(sys.argv[4]), objective)
+"""
+
+
+def test_a_server_that_crashes_drops_connections_and_goes_away_costs_nothing(
+    postgres_server, postgres, tmp_path, figures
+):
+    import psycopg
+
+    told, calm, server = tmp_path / "told", tmp_path / "calm", postgres_server
+    told.touch()
+    process = start(UNTIL_CALM, postgres, told, calm, 400)
+    terminated = 0
+
+    def progressed(more: int) -> None:
+        """Wait until so many more values are acknowledged."""
+        wanted, until = len(told.read_bytes().splitlines()) + more, time.monotonic() + 120
+        while len(told.read_bytes().splitlines()) < wanted and time.monotonic() < until:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+
+    for _ in range(10):
+        progressed(3)
+        server.crash()
+        server.start()
+    for _ in range(20):
+        progressed(2)
+        with psycopg.connect(f"host={server.directory} user=tester dbname=postgres", autocommit=True) as connection:
+            killing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname LIKE 't%'"
+            terminated += connection.execute(killing).fetchone()[0] > 0
+    progressed(1)
+    server.stop()
+    time.sleep(30)
+    server.start()
+    progressed(3)
+    calm.touch()
+    _, err = process.communicate(timeout=600)
+    trials = trials_of(postgres)
+    acknowledged, lost = lost_of(told, trials)
+    seconds_until_quiet(postgres)
+    figures |= {"crashes": 10, "times all connections were cut": terminated, "seconds away": 30, "trials": 400}
+    figures |= {"acknowledged": acknowledged, "lost": lost, "restarts of the client": 0}
+    assert (process.returncode, err) == (0, "")
+    assert terminated == 20
+    assert acknowledged == 400
+    assert lost == running_of(trials_of(postgres)) == 0
+
+
+def test_threads_on_a_full_disk_end_with_its_error(small_disk, tmp_path, figures):
+    where = small_disk / "s.db"
+    open_study("n", where, direction="maximize")
+    fill(small_disk / "filler", 8192)
+    process = start(FILLING.replace("int(sys.argv[3])", "10**6, n_jobs=4"), where, tmp_path / "told")
+    _, err = process.communicate(timeout=60)
+    figures |= {"threads": 4, "exit code": process.returncode}
+    assert process.returncode == 1
+    assert err.startswith("StorageFailed")
+
+
+def test_integrity_of_sqlite_is_what_is_checked(tmp_path):
+    """The check that the kills rely on sees damage."""
+    study = open_study("n", tmp_path / "s.db", direction="maximize")
+    for k in range(50):
+        study.set_user_attr(f"k{k}", "x" * 500)
+    study._storage._backend.engine.dispose()
+    whole = bytearray((tmp_path / "s.db").read_bytes())
+    whole[8192:20480] = os.urandom(12288)
+    (tmp_path / "s.db").write_bytes(whole)
+    connection = sqlite3.connect(tmp_path / "s.db")
+    try:
+        said = connection.execute("PRAGMA integrity_check").fetchone()
+    except sqlite3.DatabaseError as problem:
+        said = (str(problem),)
+    connection.close()
+    assert said != ("ok",)

@@ -1,0 +1,330 @@
+"""D: many processes on one study, clocks that are wrong, and five thousand trials."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from optuna.trial import TrialState
+from workers import LEASE, run, running_of, seconds_until_quiet, start, trials_of
+
+from satisfice.study.lease import LEASE as LEASE_KEY
+from satisfice.study.storage import open_study
+from satisfice.study.view import view
+
+pytestmark = pytest.mark.faults
+
+
+def place(kind: str, request: pytest.FixtureRequest, tmp_path: Path, name: str = "s.db") -> str:
+    """A place where no study is yet."""
+    return str(tmp_path / name) if kind == "sqlite" else request.getfixturevalue("postgres_server").new_database()
+
+
+AT_ONCE = """
+from satisfice.study.lease import Lease
+from satisfice.study.storage import open_study
+processes, trials = int(sys.argv[2]), int(sys.argv[3])
+barrier, spent = context.Barrier(processes), context.Queue()
+def work():
+    barrier.wait()
+    study = open_study("n", where, direction="maximize")
+    seconds = []
+    for _ in range(trials):
+        begun = time.monotonic()
+        with Lease.begin(study, period=10.0) as lease:
+            lease.tell(random.random())
+        seconds.append(time.monotonic() - begun)
+    spent.put(seconds)
+begun = time.monotonic()
+started = [context.Process(target=work) for _ in range(processes)]
+for each in started:
+    each.start()
+seconds = sorted(second for _ in started for second in spent.get(timeout=550))
+for each in started:
+    each.join()
+print(json.dumps([[each.exitcode for each in started], time.monotonic() - begun, seconds]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_sixteen_processes_open_a_new_study_at_once_twenty_times(kind, tmp_path, request, figures):
+    opened = 0
+    for repeat in range(20):
+        where = place(kind, request, tmp_path, f"{repeat}.db")
+        codes, _, _ = json.loads(run(AT_ONCE, where, 16, 0))
+        opened += codes.count(0)
+        assert len(open_study("n", where, direction="maximize").get_trials()) == 0
+    figures |= {"storage": kind, "processes at once": 16, "repeats": 20, "opened": f"{opened}/320"}
+    assert opened == 320
+
+
+@pytest.mark.parametrize(
+    ("kind", "processes", "trials"), [("sqlite", 16, 50), ("postgres", 50, 10), ("postgres", 100, 5)]
+)
+def test_many_processes_lose_no_trial(kind, processes, trials, tmp_path, request, figures):
+    where = place(kind, request, tmp_path)
+    codes, seconds, each = json.loads(run(AT_ONCE, where, processes, trials))
+    stored = trials_of(where)
+    complete = sum(trial.state == TrialState.COMPLETE for trial in stored)
+    figures |= {"storage": kind, "processes": processes, "trials": f"{complete}/{processes * trials}"}
+    figures |= {"seconds": round(seconds, 1), "95 % of ask and tell took less than (s)": round(each[len(each) * 95 // 100], 2)}
+    assert codes == [0] * processes
+    assert complete == processes * trials
+    assert sorted(trial.number for trial in stored) == list(range(processes * trials))
+
+
+TWO_AT_ONCE = """
+rounds = int(sys.argv[2])
+barrier, spent = context.Barrier(2), context.Queue()
+cells = [{"cell": k} for k in range(8)]
+def work():
+    taken = []
+    for k in range(rounds):
+        mine = []
+        barrier.wait()
+        find(lambda params: mine.append(params["cell"]) or 0.0, cells, 2.0, noise=0, budget=8, storage=where,
+             name=f"r{k}", model=BLIND, progress=False)
+        taken.append(mine)
+    spent.put(taken)
+pair = [context.Process(target=work) for _ in range(2)]
+for each in pair:
+    each.start()
+found = [spent.get(timeout=900) for _ in pair]
+for each in pair:
+    each.join()
+print(json.dumps(found))
+"""
+
+
+def test_two_that_ask_at_the_same_moment_never_get_the_same_cell(tmp_path, figures):
+    """A space of eight cells is emptied by both in about four rounds, so 125 spaces are 500 rounds."""
+    one, two = json.loads(run(TWO_AT_ONCE, tmp_path / "s.db", 125, timeout=1200))
+    twice = sum(len(set(a) & set(b)) for a, b in zip(one, two, strict=True))
+    missed = sum(sorted(a + b) != list(range(8)) for a, b in zip(one, two, strict=True))
+    figures |= {"processes": 2, "rounds": 500, "cells evaluated": sum(map(len, one + two)), "cells given to both": twice}
+    figures["shares"] = [sum(map(len, one)), sum(map(len, two))]
+    assert twice == missed == 0
+
+
+FROZEN = """
+def objective(params):
+    print("begun", flush=True)
+    while not os.path.exists(sys.argv[3]):
+        time.sleep(0.05)
+    return params["x"]
+import warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    search(sys.argv[2], 4, objective, seed=1)
+print(json.dumps([str(each.message) for each in said]))
+"""
+
+
+def test_a_frozen_worker_that_wakes_too_late_changes_nothing(where, tmp_path, figures):
+    go, told = tmp_path / "go", tmp_path / "told"
+    process = start(FROZEN, where, told, go)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGSTOP)
+    run("search(sys.argv[2], 4, seed=1)", where, told)
+    before = [(trial.number, trial.state, trial.value) for trial in trials_of(where)]
+    go.touch()
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=60)
+    after = trials_of(where)
+    assert (process.returncode, err) == (0, "")
+    assert "came too late" in out
+    assert [(trial.number, trial.state, trial.value) for trial in after] == before
+    again = Counter(json.dumps(trial.params) for trial in after if trial.state == TrialState.COMPLETE)
+    figures |= {"storage": "postgres" if "://" in where else "sqlite", "frozen": 1, "evaluated again": 1, "changed": 0}
+    assert Counter(trial.state for trial in after) == {TrialState.FAIL: 1, TrialState.COMPLETE: 4}
+    assert again[json.dumps(after[0].params)] == 1
+
+
+LIVING = """
+def objective(params):
+    open(sys.argv[3], "a").write("x")
+    time.sleep(float(sys.argv[4]))
+    return params["x"]
+import warnings
+warnings.simplefilter("ignore", ResourceWarning)
+search(sys.argv[2], int(sys.argv[5]), objective, seed=1)
+"""
+CLOCKS = {"-1 h": "-3600", "+1 h": "+3600", "2038": "@2038-01-19 03:14:00", "10 min apart": "+600",
+          "summer time ends": "@2026-10-25 02:59:58"}  # fmt: skip
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead(clock, tmp_path, figures):
+    faketime = shutil.which("faketime")
+    if faketime is None:
+        pytest.skip("NO WRONG CLOCK IS TESTED WITH PROCESSES: faketime is missing; the quick tests inject a clock")
+    libraries = sorted(Path("/usr/lib").glob("**/libfaketime.so.1"))
+    wrong = {**os.environ, "LD_PRELOAD": str(libraries[0]), "FAKETIME": CLOCKS[clock], "TZ": "Europe/Berlin",
+             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1"}  # fmt: skip
+    where, told, begun = str(tmp_path / "s.db"), tmp_path / "told", tmp_path / "begun"
+    begun.touch()
+    open_study("n", where, direction="maximize")
+    dead = start(LIVING, where, told, begun, 1000, 12, env=wrong)
+    while not begun.stat().st_size:
+        time.sleep(0.05)
+    dead.kill()
+    dead.communicate()
+    both = [start(LIVING, where, told, begun, 5 * LEASE, 6, env=env) for env in (wrong, None)]
+    ends = [each.communicate(timeout=300) for each in both]
+    assert [each.returncode for each in both] == [0, 0], ends
+    trials = trials_of(where)
+    complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    given_up = [trial for trial in trials if trial.state == TrialState.FAIL]
+    shown = view(open_study("n", where, direction="maximize")).evaluations
+    figures |= {"clock": clock, "living": len(complete), "living taken for dead": len(given_up) - 1, "dead given up": 1}
+    figures["negative durations"] = sum((each.seconds or 0.0) < 0 for each in shown)
+    assert len(complete) == 6
+    assert len(given_up) == 1
+    assert LEASE_KEY in given_up[0].system_attrs
+    assert running_of(trials) == 0
+    assert figures["negative durations"] == 0
+    assert [each.number for each in shown] == sorted(each.number for each in shown)
+
+
+GRID = """
+import warnings
+from pathlib import Path
+from satisfice.experiments.run import Task, run_tasks
+def cell(key, told):
+    with open(told, "a") as file:
+        file.write(f"{key} {os.getpid()}\\n")
+    if key == "c3" and len([line for line in open(told).read().splitlines() if line.startswith("c3 ")]) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)  # the first time only
+    time.sleep(0.2)
+    return {"key": key, "value": int(key[1:])}
+"""
+ON_CORES = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from cells import *
+warnings.simplefilter("ignore")
+tasks = [Task(f"c{k}", cell, (f"c{k}", sys.argv[2])) for k in range(8)]
+failures = 0
+for attempt in range(3):
+    try:
+        run_tasks(tasks, Path(where), jobs=2)
+        break
+    except Exception as problem:
+        failures += 1
+        said = type(problem).__name__
+print(json.dumps([failures, [json.loads(line)["key"] for line in open(where)]]))
+"""
+ON_CLUSTER = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from cells import *
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    import logging
+    logging.disable(logging.CRITICAL)
+    from dask.distributed import LocalCluster
+    tasks = [Task(f"c{k}", cell, (f"c{k}", sys.argv[2])) for k in range(8)]
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        cluster.sync(cluster.scheduler.wait_until_ready) if hasattr(cluster.scheduler, "wait_until_ready") else None
+        run_tasks(tasks, Path(where), cluster=cluster.scheduler_address)
+    print(json.dumps([0, [json.loads(line)["key"] for line in open(where)]]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["joblib", "dask"])
+def test_a_killed_worker_of_a_grid_costs_no_cell(kind, tmp_path, figures):
+    pytest.importorskip("joblib" if kind == "joblib" else "distributed")
+    (tmp_path / "cells.py").write_text("import json, os, signal, sys, time\n" + GRID)
+    told, script = tmp_path / "told", tmp_path / "run.py"
+    script.write_text("import json, sys\nwhere = sys.argv[1]\n" + (ON_CORES if kind == "joblib" else ON_CLUSTER))
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-W", "ignore", script, tmp_path / "r.jsonl", told, tmp_path]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=True, env=environment)
+    failures, keys = json.loads(done.stdout.splitlines()[-1])
+    tries = Counter(line.split()[0] for line in told.read_text().splitlines())
+    workers = {line.split()[1] for line in told.read_text().splitlines()}
+    figures |= {"engine": kind, "cells": 8, "workers killed": 1, "calls that ended with an error": failures}
+    figures |= {"processes": len(workers), "times the killed cell was begun": tries["c3"]}
+    assert sorted(keys) == [f"c{k}" for k in range(8)]
+    assert tries["c3"] == 2
+    assert len(workers) >= 2
+
+
+ALL_RAISE = """
+import threading
+from satisfice.study.find import TooManyFailures
+barrier = threading.Barrier(8)
+def objective(params):
+    barrier.wait(30)
+    raise ValueError("all at once")
+try:
+    search(sys.argv[2], 100, objective, n_jobs=8)
+except TooManyFailures:
+    print(1)
+"""
+NESTED = """
+from joblib import Parallel, delayed
+import warnings
+warnings.simplefilter("ignore")
+def objective(params):
+    return sum(Parallel(n_jobs=2)(delayed(abs)(params["x"]) for _ in range(2)))
+print(search(sys.argv[2], 6, objective, n_jobs=2).evaluations)
+"""
+FORKED = """
+def objective(params):
+    child = os.fork()
+    if child == 0:
+        search(sys.argv[2] + "child", 2, storage=where + "child")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    return params["x"]
+import warnings
+warnings.simplefilter("ignore")
+print(search(sys.argv[2], 6, objective, n_jobs=2).evaluations)
+"""
+
+
+@pytest.mark.parametrize(("script", "printed"), [(ALL_RAISE, "1"), (NESTED, "6"), (FORKED, "6")],
+                         ids=["eight raise at once", "joblib within", "fork after threads"])  # fmt: skip
+def test_nothing_hangs(script, printed, tmp_path, figures):
+    begun = time.monotonic()
+    assert run(script, tmp_path / "s.db", tmp_path / "told", timeout=60).strip() == printed
+    figures |= {"seconds": round(time.monotonic() - begun, 1), "allowed": 60}
+    assert running_of(trials_of(str(tmp_path / "s.db"))) == 0
+
+
+SOAK = """
+import resource, threading
+from itertools import pairwise
+marks, last = {}, time.monotonic()
+def look(study, trial):
+    n = trial.number + 1
+    if n in (400, 500, 600, 4900, 5000):
+        memory = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6
+        marks[n] = [time.monotonic(), memory, len(os.listdir("/proc/self/fd")), threading.active_count()]
+import warnings
+warnings.simplefilter("ignore", ResourceWarning)
+find(lambda params: params["x"], SPACE, 2.0, noise=0, budget=5000, storage=where, name="n", rule="sobol", model=BLIND,
+     progress=False, callbacks=[look], seed=1)
+print(json.dumps(marks))
+"""
+
+
+def test_five_thousand_trials_cost_no_more_each_than_five_hundred(tmp_path, figures):
+    marks = json.loads(run(SOAK, tmp_path / "s.db", timeout=3000))
+    early, late = ((marks[b][0] - marks[a][0]) / int(int(b) - int(a)) for a, b in (("400", "600"), ("4900", "5000")))
+    memory, files, threads = (marks["5000"][k] - marks["500"][k] for k in (1, 2, 3))
+    figures |= {"trials": 5000, "ms a trial at 500": round(1000 * early, 1), "ms a trial at 5,000": round(1000 * late, 1)}
+    figures |= {"growth of memory from 500 on (MB)": round(memory), "more files": files, "more threads": threads}
+    assert late < 2 * early
+    assert memory < 100
+    assert abs(files) <= 2
+    assert abs(threads) <= 2
+    assert seconds_until_quiet(str(tmp_path / "s.db")) < 5

@@ -1,0 +1,85 @@
+"""Everything that the pages show runs: the `python` blocks of a page in one namespace, its `bash` blocks in one directory.
+
+Blocks marked `sh` are only shown. A `text` block is what the block before it prints; numbers may differ, the words that begin its
+lines may not.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from satisfice.gp.kernels import FORMS
+from satisfice.problems import PROBLEMS
+from satisfice.rules import RULES
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+ALL = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = [page for page in ALL if BLOCK.search(page.read_text())]
+
+# What a page takes from its reader: names that are the user's own, and a server that is not there.
+ASSUMED = {
+    "distributed.md": "def train(params): return 1 - (params['depth'] - 7) ** 2\n"
+    "def objective(trial): return 1 - (trial.suggest_float('x', 0, 1) - 0.5) ** 2\n"
+}
+REPLACED = {"postgresql://user@host/database": "here.db"}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_place_of_its_own(tmp_path, monkeypatch):
+    """The pages write files and add to the tables of rules, kernels and problems."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    before = [(table, dict(table)) for table in (RULES, FORMS, PROBLEMS)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
+
+
+def beginnings(text: str) -> list[str]:
+    """The first word of each line, and the verdict after it."""
+    return [re.sub(r"\W.*", "", line) if "verdict" not in line else line for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_runs_and_prints_what_it_shows(page, capsys):
+    names: dict[str, object] = {"__name__": page.stem}
+    exec(ASSUMED.get(page.name, ""), names)  # noqa: S102
+    printed = ""
+    for language, block in BLOCK.findall(page.read_text()):
+        if language == "text":
+            assert beginnings(printed) == beginnings(block), f"{page.name} shows\n{block}but it is\n{printed}"
+            continue
+        for shown, real in REPLACED.items():
+            block = block.replace(shown, real)
+        if language == "bash":
+            done = subprocess.run(["bash", "-euc", block], capture_output=True, text=True, check=False)  # noqa: S607
+            assert done.returncode == 0, done.stderr
+            printed = done.stdout
+        else:
+            exec(compile(block, str(page), "exec"), names)  # noqa: S102
+            printed = capsys.readouterr().out
+        if page.name == "README.md":
+            assert "good" in printed
+
+
+def test_the_pages_are_found():
+    assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("page", ["paper.md", "notation.md"])
+def test_the_names_and_files_of_a_page_exist(page):
+    text = (ROOT / "docs" / page).read_text()
+    places = [ROOT, ROOT / "tests", ROOT / "src" / "satisfice"]
+    assert [f for f in re.findall(r"`([\w/]+\.py)[`:]", text) if not any((p / f).exists() for p in places)] == []
+    dotted = re.findall(r"`((?:gp|regret|rules|theory|widths)(?:\.[a-z_]\w*)*)\.(\w+)", text)
+    assert dotted
+    for module, name in dotted:
+        if name != "py":
+            assert hasattr(import_module(f"satisfice.{module}"), name), f"{module}.{name}"
