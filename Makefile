@@ -4,7 +4,7 @@ BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
-.PHONY: demo test test-slow check docs reproduce bench-env bench lock clean
+.PHONY: demo test test-slow test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
@@ -16,10 +16,29 @@ demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise a
 	$(ONE_THREAD) $(BIN)/python examples/push.py
 
 test: .venv/ready  ## all tests that take seconds
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" -q
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow and not faults" -q
 
 test-slow: .venv/ready  ## the statistical tests that take minutes
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
+
+test-faults: .venv/ready  ## kills, full disks, crashes, attacks (most of an hour); writes docs/reliability.md
+	$(ONE_THREAD) $(BIN)/python -m pytest -m faults -q tests/faults; status=$$?; $(BIN)/python bench/write_reliability.py; exit $$status
+
+fuzz: .venv/ready  ## a minute of coverage-guided fuzzing of what the command line reads
+	$(PIP_QUIET) $(BIN)/pip install --quiet --editable '.[faults]'
+	$(ONE_THREAD) $(BIN)/python tests/faults/fuzz_cli.py 60
+
+mutants: .venv/ready  ## how many small changes of the formulas the tests notice (an hour); the tool needs an older pytest
+	$(PYTHON) -m venv .venv-mutants
+	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet --constraint constraints.txt 'satisfice[plots] @ .' hypothesis mpmath scikit-learn
+	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet 'mutmut>=3.8,<4' 'pytest>=8.3,<9'
+	CI=1 $(ONE_THREAD) .venv-mutants/bin/python -m mutmut run --max-children 2
+	.venv-mutants/bin/python -m mutmut results
+
+coverage: .venv/ready  ## the lines that the quick tests reach
+	$(PIP_QUIET) $(BIN)/pip install --quiet --editable '.[faults]'
+	$(ONE_THREAD) $(BIN)/python -m coverage run --source=src/satisfice -m pytest -m "not slow and not faults" -q
+	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 reproduce: .venv/ready  ## go on with every experiment of the paper from the kept records, then write docs/reproduction.md (hours)
 	$(BIN)/python -m satisfice.experiments.document --restore
@@ -57,4 +76,4 @@ lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-bench out
+	rm -rf .venv .venv-bench .venv-mutants mutants .coverage out

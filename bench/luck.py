@@ -105,7 +105,7 @@ def run(noise: str, method: str, seed: int) -> dict[str, Any]:
         target,
         budget=BUDGET,
         direction="minimize",
-        noise=None if method == "range" or noise == "sd 0" else stated,
+        noise=None if method == "range" or (method == "unknown" and noise == "sd 0") else stated,
         value_range=RANGE if method == "range" else None,
         confidence=CONFIDENCE,
         seed=seed,

@@ -187,9 +187,9 @@ def test_values_at_the_ends_of_what_floats_hold_are_evidence_too(test):
 
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e8, 1.1e9, 3.3e12, 1e30])
 def test_many_standard_deviations_below_the_target_are_no_evidence(far):
-    """Against 60 digits; two huge terms cancel, and what rounding leaves of them must not certify."""
+    """Against 150 digits; two huge terms cancel, and what rounding leaves of them must not certify."""
     values = -far * np.array([1.0, 1.1, 1.3])
-    with mpmath.workdps(60):
+    with mpmath.workdps(150):
         w = mpmath.sqrt(mpmath.mpf(PRIOR) / (1 + 3 * mpmath.mpf(PRIOR))) * mpmath.mpf(float(values.sum()))
         tail = mpmath.log(mpmath.erfc(-w / mpmath.sqrt(2))) + w**2 / 2
         expected = float(tail - mpmath.log(1 + 3 * mpmath.mpf(PRIOR)) / 2)

@@ -58,13 +58,15 @@ def test_curves_add_up_along_the_steps_of_every_run():
 
 @pytest.mark.parametrize("values", [[0.1, np.nan], [np.inf], 0.5])
 def test_values_that_are_not_finite_are_refused(values):
-    with pytest.raises(BadInput, match=r"finite numbers was wanted, the true f\(x_t\); leave out the steps that failed$"):
+    with pytest.raises(
+        BadInput, match=r"finite numbers was wanted, the true f\(x_t\); leave out the steps that failed$"
+    ):
         regret.indicator(values, 1.0, 0.1)
 
 
 @pytest.mark.parametrize(("maximum", "delta"), [(np.nan, 0.1), (1.0, -0.1), (1.0, np.nan)])
 def test_a_maximum_or_delta_that_makes_no_target_is_refused(maximum, delta):
-    with pytest.raises(BadInput, match="delta one of at least 0$"):
+    with pytest.raises(BadInput, match=r"delta one of at least 0$"):
         regret.hinge(VALUES, maximum, delta)
 
 

@@ -11,6 +11,7 @@ from satisfice.types import BadInput, NoSurvivors, NumericalFailure, SatisficeEr
 if TYPE_CHECKING:
     from satisfice.study.find import find
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
+    from satisfice.study.storage import open_study
 
 __all__ = [
     "Answer",
@@ -25,10 +26,16 @@ __all__ = [
     "Search",
     "SpaceExhausted",
     "find",
+    "open_study",
     "stop_when_certain",
 ]
 
-_OF_THE_STUDY = {"GoodActionSampler": "sampler", "find": "find", "stop_when_certain": "sampler"}
+_OF_THE_STUDY = {
+    "GoodActionSampler": "sampler",
+    "find": "find",
+    "open_study": "storage",
+    "stop_when_certain": "sampler",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,13 +11,15 @@ Verdict = Literal["good", "none", "open"]
 WORDS = {"good": "the target is met", "none": "no setting reaches the target", "open": "not decided yet"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What a search knows now. `value`, `interval` and `probability` speak of f at `point`, not of a lucky draw.
 
     `verdict` is `good` (the value reaches the target), `none` (no point reaches it) or `open`; `interval` holds f with the
     search's confidence and `probability` is that of the point being good, both by the model; `certificate` says why a point is
-    called good. `hope` is the model's probability that some point is good; below 1 - confidence the verdict is `none`.
+    called good. `hope` is the model's probability that some point is good; below 1 - confidence the verdict is `none`. Each of
+    `good` and `none` is wrong with probability 1 - confidence at most (`none` as far as the model goes), together at most twice
+    that.
     """
 
     verdict: Verdict
@@ -32,6 +34,7 @@ class Answer:
     repeats: int | None = None  # about how many fresh evaluations of the point would certify it
     needed: int | None = None  # about how many evaluations are needed still
     notes: tuple[str, ...] = ()
+    confidence: float = 0.95  # what was asked for
     params: dict[str, Any] | None = None  # the point by the names of its parameters, where they have names
 
     @property
@@ -52,6 +55,11 @@ class Answer:
             said.append(("good with probability", f"{self.probability:.2g}, by the model"))
         if self.hope is not None and self.verdict != "good":
             said.append(("hope that some setting is good", f"{self.hope:.2g}, by the model"))
+        if self.verdict == "none":
+            error = 2 * (1 - self.confidence)
+            said.append(
+                ("rests on", f"the model; `good` and `none` together are wrong with probability {error:.2g} at most")
+            )
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
         more = f"; about {self.needed} more are needed" if self.needed is not None and self.verdict == "open" else ""
         repeats = f", {self.repeats} of them to confirm the setting" if more and self.repeats is not None else ""
@@ -61,6 +69,8 @@ class Answer:
     def __str__(self) -> str:
         width = max(len(what) for what, _ in self.lines)
         return "\n".join(f"{what:<{width}}  {text}" for what, text in self.lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in self.lines)

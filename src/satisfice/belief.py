@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import log_ndtr
 
+from satisfice.acquisition import probability_good
 from satisfice.domain import Domain, Finite
 from satisfice.gp.posterior import Marginal, MarginalWithGradient, Posterior
 from satisfice.types import Array
@@ -50,6 +51,12 @@ class Belief:
         mean = (weights * means).sum(axis=0)
         variances = np.stack([marginal.std for marginal in marginals]) ** 2 + (means - mean) ** 2
         return Marginal(mean, np.sqrt((weights * variances).sum(axis=0)))
+
+    def probability_good(self, U: Array) -> Array:
+        """P(f >= target) at each of the points U (m, d) under the mixture, (m,)."""
+        return np.asarray(
+            sum(w * probability_good(*posterior.marginal(U), self.target) for w, posterior in self.members)
+        )
 
     def marginal_with_gradient(self, U: Array) -> MarginalWithGradient:
         """Mean and std of f at U (m, d) under the mixture, and their derivatives in U."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.acquisition import mix_standard_scores, probability_good, standard_score
+from satisfice.acquisition import mix_standard_scores, standard_score
 from satisfice.belief import Belief
 from satisfice.gp.posterior import cholesky
 from satisfice.maximise import climb
@@ -22,6 +22,7 @@ DRAWS = 256
 CLIMBED = 10  # so many of the most promising points climb to the tops of the probability of being good
 TAILS = 3  # degrees of freedom of the draws of a learned model
 TRUST = 7.0  # a learned model is worthless with probability exp(-n / (TRUST (d + 1)))
+SURE = 0.95  # if one of the best points is good with this probability there is no need to look further
 DRAWN = 160  # so many of the most promising points are drawn jointly
 
 
@@ -37,6 +38,10 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
 
     `learned_from` is the number of evaluations that the model was learned from, None if it was known beforehand.
     """
+    if len(belief.best):
+        sure = float(belief.probability_good(belief.best).max())
+        if sure >= SURE:
+            return Outlook(sure, sure)
     score = MixedScore(belief, partial(standard_score, level=belief.target), mix_standard_scores)
     points = belief.points
     if points is None:
@@ -52,12 +57,8 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     if learned_from is not None:
         normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
         doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
-    hope, chances = 0.0, np.zeros(len(points))
-    for weight, posterior in belief.members:
-        mean, covariance = posterior.joint(points)
-        hope += weight * _some_above(mean, covariance, belief.target, normal)
-        chances += weight * probability_good(mean, np.sqrt(np.maximum(np.diag(covariance), 1e-300)), belief.target)
-    best = float(chances.max())
+    hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
+    best = float(belief.probability_good(points).max())
     return Outlook(doubt + (1 - doubt) * max(hope, best), best)
 
 

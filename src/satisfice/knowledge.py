@@ -9,7 +9,6 @@ import numpy.typing as npt
 from numpy.random import default_rng
 from scipy.special import ndtri
 
-from satisfice.acquisition import probability_good
 from satisfice.belief import Belief
 from satisfice.border import number, stated_noise
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
@@ -75,6 +74,7 @@ class Knowledge:
         self._ledger = Ledger()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
+        self._planned: tuple[tuple[int, int], Plan] | None = None  # with the counts of values and candidates
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
         self._failed = np.empty((0, domain.dimension))
         self._y = np.empty(0)
@@ -123,9 +123,7 @@ class Knowledge:
         """The model's probability (m,) that each of the points X (m, d), in the user's units, reaches the target."""
         U = self.domain.to_unit(X)
         with one_blas_thread():
-            belief = self._belief(self._fitted(), 1)
-            chances = [weight * probability_good(*p.marginal(U), belief.target) for weight, p in belief.members]
-        return np.asarray(sum(chances))
+            return self._belief(self._fitted(), 1).probability_good(U)
 
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), both in the user's units."""
@@ -180,10 +178,19 @@ class Knowledge:
             fit = self._fitted()
         except NumericalFailure:
             return None
+        counts = len(self._y), self.tested
+        if self._planned is None or self._planned[0] != counts:
+            self._planned = (counts, self._plan_from(fit))
+        return self._planned[1]
+
+    def _plan_from(self, fit: Fit) -> Plan:
         sigma = self._sigma(fit)
         target = float(fit.units.standardise(self._goal))
-        latest = {self._X[index].tobytes(): k for k, index in enumerate(fit.kept)}  # of each point one value will do
-        stds = self._belief(fit, 1).marginal(self._U[fit.kept[list(latest.values())]]).std
+        means = fit.means
+        promising = np.flatnonzero(means > target)
+        latest = {self._X[fit.kept[k]].tobytes(): int(k) for k in promising}  # of each point one value will do
+        rows = fit.kept[list(latest.values())]
+        stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []
         for (key, k), std in zip(latest.items(), stds, strict=True):
             fresh = self._ledger.fresh.get(key)
@@ -191,7 +198,7 @@ class Knowledge:
             prospects.append(
                 Prospect(
                     index=int(fit.kept[k]),
-                    gap=float(fit.means[k] - DOUBT * std) - target,
+                    gap=float(means[k] - DOUBT * std) - target,
                     spread=own_spread(fit.units.standardise(values), sigma),
                     evidence=self.test.log_evidence(values, self._goal) if len(values) else 0.0,
                     tested=fresh is not None,
@@ -224,12 +231,11 @@ class Knowledge:
             return Estimate(index, float(self._y[index]), -np.inf, np.inf, None)
         index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
         belief = self._belief(fit, 1)
-        mean, std = (float(part[0]) for part in belief.marginal(self._U[index : index + 1]))
+        u = self._U[index : index + 1]
+        mean, std = (float(part[0]) for part in belief.marginal(u))
         half = float(ndtri(0.5 + 0.5 * self.confidence)) * std
         value, low, high = (float(fit.units.restore(z)) for z in (mean, mean - half, mean + half))
-        u = self._U[index : index + 1]
-        chances = [weight * probability_good(*p.marginal(u), belief.target)[0] for weight, p in belief.members]
-        return Estimate(index, value, low, high, float(sum(chances)))
+        return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
 
     def _point(self, x: npt.ArrayLike) -> Array:
         given = np.asarray(x)

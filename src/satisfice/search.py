@@ -117,7 +117,7 @@ class Search(Knowledge):
     def answer(self) -> Answer:
         """The best point so far, by the model's estimate under noise, and how sure one can be of it."""
         if len(self._y) == 0:
-            return Answer("open", failures=len(self._failed), notes=self._notes)
+            return Answer("open", failures=len(self._failed), notes=self._notes, confidence=self.confidence)
         with one_blas_thread():
             certificate, estimate, cost = self._judged()
             view = None if certificate is not None else self._look_ahead()
@@ -140,6 +140,7 @@ class Search(Knowledge):
             repeats=None if cost is None else int(np.ceil(cost)),
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
             notes=self._notes,
+            confidence=self.confidence,
         )
 
     def _judged(self) -> tuple[Certificate | None, Estimate, float | None]:

@@ -1,5 +1,7 @@
 """A: what an objective may return or raise, and Ctrl-C, through `find` and the command line with a study in a file."""
 
+# ruff: noqa: PT017
+
 import math
 import signal
 import subprocess
@@ -95,7 +97,12 @@ def test_eight_exceptions_are_recorded_and_those_that_end_a_program_go_on(tmp_pa
         recorded += len(failed) == 1
         assert running_of(trials) == 0
         assert len(trials) == (4 if problem in RAISED else 2)
-    figures |= {"exceptions": len(RAISED + ENDING), "recorded": recorded, "raised again": raised_again, "left running": 0}
+    figures |= {
+        "exceptions": len(RAISED + ENDING),
+        "recorded": recorded,
+        "raised again": raised_again,
+        "left running": 0,
+    }
     assert (recorded, raised_again) == (8, 3)
 
 
@@ -152,8 +159,14 @@ def test_targets_at_the_edge(figures):
     assert (equal.verdict, equal.evaluations) == ("good", 1)
     for target in (1e308, -1e308):
         direction = "maximize" if target > 0 else "minimize"
-        far = find(lambda params: params["x"], SPACE, target, noise=0, budget=6, seed=1, direction=direction, model=BLIND)
+        far = find(
+            lambda params: params["x"], SPACE, target, noise=0, budget=6, seed=1, direction=direction, model=BLIND
+        )
         assert (far.verdict, far.evaluations) == ("open", 6)
     huge = find(lambda params: 1.7e308, SPACE, 1e308, noise=0, budget=3, seed=1)
     assert huge.verdict == "good"
-    figures |= {"impossible targets refused": refused, "equality is good": True, "out of reach ends by its budget": True}
+    figures |= {
+        "impossible targets refused": refused,
+        "equality is good": True,
+        "out of reach ends by its budget": True,
+    }

@@ -78,7 +78,13 @@ def ackley(x):
     return float(20 * np.exp(-0.2 * np.sqrt((z**2).mean())) + np.exp(np.cos(2 * np.pi * z).mean()) - 20 - np.e)
 
 
-FUNCTIONS = {"sphere": (sphere, 3), "valley": (valley, 2), "waves": (waves, 2), "branin": (branin, 2), "ackley": (ackley, 2)}
+FUNCTIONS = {
+    "sphere": (sphere, 3),
+    "valley": (valley, 2),
+    "waves": (waves, 2),
+    "branin": (branin, 2),
+    "ackley": (ackley, 2),
+}
 BUDGET, SEEDS = 60, 20
 
 
@@ -87,7 +93,11 @@ def evaluations(f, d: int, target: float, rule: str, seed: int) -> int:
     domain = Box([(0, 1)] * d)
     search = Search(domain, target, rule, noise=0, seed=seed)
     for step in range(1, BUDGET + 1):
-        x = domain.from_unit(np.random.default_rng([seed, step]).random((1, d)))[0] if rule == "random" else search.ask()
+        x = (
+            domain.from_unit(np.random.default_rng([seed, step]).random((1, d)))[0]
+            if rule == "random"
+            else search.ask()
+        )
         value = f(x)
         if value >= target:
             return step
@@ -102,9 +112,7 @@ def test_it_beats_chance(name, figures):
     assert "random" in RULES
     f, d = FUNCTIONS[name]
     target = float(np.quantile([f(x) for x in np.random.default_rng(0).random((20_000, d))], 0.98))
-    ours, chance = (
-        [evaluations(f, d, target, rule, seed) for seed in range(SEEDS)] for rule in ("auto", "random")
-    )
+    ours, chance = ([evaluations(f, d, target, rule, seed) for seed in range(SEEDS)] for rule in ("auto", "random"))
     p = float(wilcoxon(ours, chance, alternative="less").pvalue)
     figures |= {"seeds": SEEDS, "mean evaluations": round(float(np.mean(ours)), 1)}
     figures |= {"by chance": round(float(np.mean(chance)), 1), "p": float(f"{p:.2g}")}

@@ -1,5 +1,7 @@
 """C: processes that are killed, disks that are full, servers that go away."""
 
+# ruff: noqa: S607
+
 import errno
 import json
 import os
@@ -123,7 +125,7 @@ def test_a_kill_at_each_single_write_leaves_the_state_before_or_after(shim, tmp_
 
 
 BALLISTIC = """
-told, budget, storms = sys.argv[2], int(sys.argv[3]), sys.argv[4] == "storm"
+told, budget, scale = sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 def objective(params):
     time.sleep(0.25)
     return params["x"]
@@ -132,7 +134,7 @@ begun, kills, process = time.monotonic(), 0, None
 while process is None or process.exitcode != 0:
     process = context.Process(target=search, args=(told, budget, objective))
     process.start()
-    process.join(random.uniform(1, 5) if storms else None)
+    process.join(scale * random.uniform(1, 5) if scale else None)
     if process.exitcode is None:
         process.kill()
         process.join()
@@ -142,9 +144,12 @@ print(json.dumps([kills, time.monotonic() - begun]))
 
 
 def test_a_run_of_100_trials_that_is_killed_every_few_seconds_ends_with_exactly_100(tmp_path, figures):
-    _, calm = json.loads(run(BALLISTIC, tmp_path / "calm.db", tmp_path / "calm", 100, "calm"))
+    _, calm = json.loads(run(BALLISTIC, tmp_path / "calm.db", tmp_path / "calm", 100, 0))
+    scale = max(
+        1.0, calm / 40
+    )  # on a machine that is so busy that a trial takes seconds, the kills come as much slower
     where, told = str(tmp_path / "storm.db"), tmp_path / "storm"
-    kills, stormy = json.loads(run(BALLISTIC, where, told, 100, "storm"))
+    kills, stormy = json.loads(run(BALLISTIC, where, told, 100, scale, timeout=1800))
     trials = trials_of(where)
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     acknowledged, lost = lost_of(told, trials)
@@ -204,7 +209,9 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
         assert process.returncode == 1, (free, err)
         assert err.startswith(("StorageFailed: ", "BadInput: ")), err
         assert "Traceback" not in err
-        report = "from satisfice.report.page import put\ntry:\n    put(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
+        report = (
+            "from satisfice.report.page import put\ntry:\n    put(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
+        )
         run(report, where, page)
         assert page.read_bytes() == b"old"
         filler.unlink()  # there is room again: everything is there, and it goes on
@@ -325,7 +332,8 @@ def test_a_server_that_crashes_drops_connections_and_goes_away_costs_nothing(
     seconds_until_quiet(postgres)
     figures |= {"crashes": 10, "times all connections were cut": terminated, "seconds away": 30, "trials": 400}
     figures |= {"acknowledged": acknowledged, "lost": lost, "restarts of the client": 0}
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    assert "Traceback" not in err  # the engine below logs what went wrong before it was tried again
     assert terminated == 20
     assert acknowledged == 400
     assert lost == running_of(trials_of(postgres)) == 0

@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -71,7 +73,10 @@ def test_many_processes_lose_no_trial(kind, processes, trials, tmp_path, request
     stored = trials_of(where)
     complete = sum(trial.state == TrialState.COMPLETE for trial in stored)
     figures |= {"storage": kind, "processes": processes, "trials": f"{complete}/{processes * trials}"}
-    figures |= {"seconds": round(seconds, 1), "95 % of ask and tell took less than (s)": round(each[len(each) * 95 // 100], 2)}
+    figures |= {
+        "seconds": round(seconds, 1),
+        "95 % of ask and tell took less than (s)": round(each[len(each) * 95 // 100], 2),
+    }
     assert codes == [0] * processes
     assert complete == processes * trials
     assert sorted(trial.number for trial in stored) == list(range(processes * trials))
@@ -105,7 +110,12 @@ def test_two_that_ask_at_the_same_moment_never_get_the_same_cell(tmp_path, figur
     one, two = json.loads(run(TWO_AT_ONCE, tmp_path / "s.db", 125, timeout=1200))
     twice = sum(len(set(a) & set(b)) for a, b in zip(one, two, strict=True))
     missed = sum(sorted(a + b) != list(range(8)) for a, b in zip(one, two, strict=True))
-    figures |= {"processes": 2, "rounds": 500, "cells evaluated": sum(map(len, one + two)), "cells given to both": twice}
+    figures |= {
+        "processes": 2,
+        "rounds": 500,
+        "cells evaluated": sum(map(len, one + two)),
+        "cells given to both": twice,
+    }
     figures["shares"] = [sum(map(len, one)), sum(map(len, two))]
     assert twice == missed == 0
 
@@ -229,7 +239,6 @@ if __name__ == "__main__":
     from dask.distributed import LocalCluster
     tasks = [Task(f"c{k}", cell, (f"c{k}", sys.argv[2])) for k in range(8)]
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        cluster.sync(cluster.scheduler.wait_until_ready) if hasattr(cluster.scheduler, "wait_until_ready") else None
         run_tasks(tasks, Path(where), cluster=cluster.scheduler_address)
     print(json.dumps([0, [json.loads(line)["key"] for line in open(where)]]))
 """
@@ -241,9 +250,6 @@ def test_a_killed_worker_of_a_grid_costs_no_cell(kind, tmp_path, figures):
     (tmp_path / "cells.py").write_text("import json, os, signal, sys, time\n" + GRID)
     told, script = tmp_path / "told", tmp_path / "run.py"
     script.write_text("import json, sys\nwhere = sys.argv[1]\n" + (ON_CORES if kind == "joblib" else ON_CLUSTER))
-    import subprocess
-    import sys
-
     words = [sys.executable, "-W", "ignore", script, tmp_path / "r.jsonl", told, tmp_path]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=True, env=environment)
@@ -302,8 +308,7 @@ def test_nothing_hangs(script, printed, tmp_path, figures):
 
 SOAK = """
 import resource, threading
-from itertools import pairwise
-marks, last = {}, time.monotonic()
+marks = {}
 def look(study, trial):
     n = trial.number + 1
     if n in (400, 500, 600, 4900, 5000):
@@ -321,7 +326,11 @@ def test_five_thousand_trials_cost_no_more_each_than_five_hundred(tmp_path, figu
     marks = json.loads(run(SOAK, tmp_path / "s.db", timeout=3000))
     early, late = ((marks[b][0] - marks[a][0]) / int(int(b) - int(a)) for a, b in (("400", "600"), ("4900", "5000")))
     memory, files, threads = (marks["5000"][k] - marks["500"][k] for k in (1, 2, 3))
-    figures |= {"trials": 5000, "ms a trial at 500": round(1000 * early, 1), "ms a trial at 5,000": round(1000 * late, 1)}
+    figures |= {
+        "trials": 5000,
+        "ms a trial at 500": round(1000 * early, 1),
+        "ms a trial at 5,000": round(1000 * late, 1),
+    }
     figures |= {"growth of memory from 500 on (MB)": round(memory), "more files": files, "more threads": threads}
     assert late < 2 * early
     assert memory < 100

@@ -50,7 +50,10 @@ def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
 def run(script: str, *words: object, timeout: float = 600, **options: Any) -> str:
     """What the script printed; it must end well and say nothing on stderr."""
     process = start(script, *words, **options)
-    out, err = process.communicate(timeout=timeout)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    finally:
+        process.kill()
     assert (process.returncode, err) == (0, ""), (process.returncode, out, err)
     return out
 

@@ -179,7 +179,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
+        return f"'{value}" if value.lstrip("'").startswith(FORMULA) else value
     return repr(value)
 
 

@@ -31,14 +31,15 @@ def main() -> None:
     if given.restore:
         restore(kept, given.out / "records")
         return
-    for path in sorted((given.out / "records").rglob("*.jsonl")):
-        pack(path, kept / path.relative_to(given.out / "records").with_suffix(".jsonl.gz"))
+    for variant in VARIANTS:
+        for path in sorted((given.out / "records" / variant).rglob("*.jsonl")):
+            pack(path, kept / path.relative_to(given.out / "records").with_suffix(".jsonl.gz"))
     (given.docs / "reproduction.md").write_text(document(given.out, given.docs), encoding="utf-8")
 
 
 def restore(kept: Path, records: Path) -> None:
     """Write every kept record that a file of records does not have yet."""
-    for path in sorted(kept.rglob("*.jsonl.gz")):
+    for path in sorted(path for variant in VARIANTS for path in (kept / variant).rglob("*.jsonl.gz")):
         mine = Records(records / path.relative_to(kept).with_suffix(""))
         done = mine.keys()
         for record in unpack(path):

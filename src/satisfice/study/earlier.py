@@ -20,6 +20,7 @@ from satisfice.study.space import Space
 from satisfice.study.values import BadValue, as_objective
 from satisfice.types import BadInput
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins with one of them
 NOTHING = ("", "nan", "na", "none", "null", "inf", "-inf")  # texts of a table that are no value
 
 
@@ -51,7 +52,7 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
     if isinstance(given, str | os.PathLike):
         try:
             with Path(given).open(newline="", encoding="utf-8-sig") as file:
-                return list(csv.DictReader(file))
+                return [{_plain(name): _plain(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
         except (OSError, UnicodeDecodeError, csv.Error) as problem:
             raise BadInput(
                 f"history: {os.fspath(given)!r} came, which cannot be read as a CSV file: {problem}"
@@ -62,6 +63,11 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
             f"history: {given!r:.80} came; a list of dicts, a DataFrame or the path of a CSV file was wanted"
         )
     return rows
+
+
+def _plain(text: Any) -> Any:
+    """A text as it was before an export put an apostrophe in front, so that no spreadsheet runs it."""
+    return text[1:] if isinstance(text, str) and text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 
 
 def _params(row: Mapping[str, Any], space: Space, number: int) -> dict[str, Any]:

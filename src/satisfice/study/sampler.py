@@ -18,6 +18,7 @@ from satisfice.domain import Box
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
 from satisfice.study.history import Follower
+from satisfice.study.lease import Look, reclaim
 from satisfice.study.mark import Mark
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
@@ -114,12 +115,14 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         if not search_space:
             return {}
         until, pause = time.monotonic() + PATIENCE, PAUSE
+        looks: dict[int, Look] = {}
         while True:
             with self.following(study) as follower:
                 others = follower.asking_before(trial.number)
                 if not others or time.monotonic() > until:
                     follower.ignore(others)
                     return self._propose(study, trial, search_space, follower)
+            reclaim(study, looks)  # a worker that died decides nothing any more
             time.sleep(pause)
             pause = min(1.5 * pause, RARELY)
 

@@ -31,7 +31,7 @@ class Evaluation:
     seconds: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyAnswer(Answer):
     """An answer together with the study that it was found in."""
 
@@ -106,7 +106,7 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
         repeats=None if mark is None else mark.repeats,
         hope=None if mark is None else mark.hope,
         error=error_of(trial) if state == "failed" else None,
-        seconds=None if lasted is None else lasted.total_seconds(),
+        seconds=None if lasted is None else max(lasted.total_seconds(), 0.0),  # a clock may have been set back
     )
 
 

@@ -1,0 +1,235 @@
+"""What is promised, one sentence an item, and the tests that show it; the ids are those of pytest, below tests/."""
+
+from typing import NamedTuple
+
+
+class Item(NamedTuple):
+    """A promise and the tests that show that it is kept."""
+
+    promise: str
+    tests: tuple[str, ...]
+
+
+A, B, C = "faults/test_a_values.py::", "faults/test_b_numerics.py::", "faults/test_c_crash.py::"
+D, E = "faults/test_d_processes.py::", "faults/test_e_input.py::"
+LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "study/test_faults.py::"
+ROBUST, SEARCH, COMMAND, FIND = "test_robustness.py::", "test_search.py::", "test_command.py::", "test_cli_find.py::"
+NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
+FUZZ = "faults/test_fuzz.py::"
+
+GROUPS = {
+    "Bad values from the objective": range(1, 7),
+    "Numbers": range(7, 22),
+    "Crashes and disks": range(22, 30),
+    "Many processes": range(30, 39),
+    "Input, command line, security": range(39, 49),
+}
+
+ITEMS = {
+    1: Item(
+        "Whatever an objective returns, its evaluation ends complete or failed with a reason",
+        (A + "test_thirty_values_end_complete_or_failed_with_a_reason",
+         "study/test_values.py::test_every_one_of_them_ends_its_trial_and_the_study_goes_on"),
+    ),
+    2: Item(
+        "Whatever it raises is recorded; what ends a program goes on its way",
+        (A + "test_eight_exceptions_are_recorded_and_those_that_end_a_program_go_on",
+         LEASE + "test_whatever_is_raised_fails_the_trial_and_goes_on"),
+    ),
+    3: Item(
+        "Ctrl-C at any moment loses nothing and leaves nothing running",
+        (A + "test_fifty_times_ctrl_c_at_any_moment", FAULTS + "test_ctrl_c_at_any_moment_leaves_nothing_running"),
+    ),
+    4: Item(
+        "An objective that mostly fails ends the search with its error; one that fails at times does not",
+        (FAULTS + "test_an_objective_that_mostly_fails_ends_the_search_with_its_error",
+         FAULTS + "test_an_objective_that_fails_sometimes_does_not"),
+    ),
+    5: Item(
+        "A value told twice, too late, or for another study's trial is refused by name and changes nothing",
+        (LEASE + "test_telling_wrongly_is_a_named_error_and_changes_nothing",
+         DURABLE + "test_of_two_that_finish_a_trial_at_once_only_one_is_heard"),
+    ),
+    6: Item(
+        "A value equal to the target is good; impossible targets are refused",
+        (A + "test_targets_at_the_edge", SEARCH + "test_equality_with_the_target_is_good"),
+    ),
+    7: Item(
+        "One point two hundred times, with equal and with different values",
+        (ROBUST + "test_one_point_told_two_hundred_times",
+         NUMERICS + "test_one_point_two_hundred_times_is_known_but_for_the_noise"),
+    ),
+    8: Item(
+        "Points that nearly coincide act like one",
+        (ROBUST + "test_pairs_of_points_that_nearly_coincide",
+         NUMERICS + "test_pairs_of_nearly_equal_points_act_like_their_averages"),
+    ),
+    9: Item(
+        "Values from 1e-300 to 1e300 ask the same questions; one enormous value does no harm",
+        (ROBUST + "test_thirteen_scales_from_1e_300_to_1e300_ask_the_same_points",
+         ROBUST + "test_one_enormous_value_does_no_harm"),
+    ),
+    10: Item(
+        "A large offset changes little, and lost digits are mentioned",
+        (ROBUST + "test_an_offset_of_a_million_changes_little_and_one_of_1e16_is_mentioned",),
+    ),
+    11: Item(
+        "Equal values give space-filling questions and one note",
+        (ROBUST + "test_constant_values_give_space_filling_questions", SEARCH + "test_equal_values_are_mentioned_once"),
+    ),
+    12: Item(
+        "Two thousand values in ten dimensions fit into a gigabyte and a minute",
+        (ROBUST + "test_two_thousand_observations_in_ten_dimensions_fit_into_a_gigabyte",),
+    ),
+    13: Item(
+        "Covariance matrices that can hardly be factorised get a reported jitter, or a named error",
+        (NUMERICS + "test_hilbert_matrices_are_factorised_with_a_reported_jitter",
+         NUMERICS + "test_without_lam_a_nearly_constant_kernel_stays_sane",
+         NUMERICS + "test_a_matrix_of_rank_one_gets_the_first_jitter",
+         NUMERICS + "test_what_no_jitter_can_mend_is_a_named_error"),
+    ),
+    14: Item("A hyperparameter at its bound is named", ("gp/test_models.py::test_a_hyperparameter_at_its_bound_is_named",)),
+    15: Item(
+        "When the factorisation fails, the question is a space-filling one, and says so",
+        (ROBUST + "test_a_failing_factorisation_falls_back_to_space_filling_points_and_says_so",),
+    ),
+    16: Item(
+        "Arrays of every kind give the same result or a named error, and stay as they were",
+        ("test_domain.py::test_every_kind_of_array_gives_the_same_result_and_stays_as_it_was",
+         "test_domain_errors.py::test_points_that_are_not_of_the_domain_are_refused",
+         SEARCH + "test_a_bad_point_is_refused", ROBUST + "test_one_dimension_and_two_hundred"),
+    ),
+    17: Item(
+        "Likelihood, posterior and the tails of the formulas agree with many digits and dense algebra",
+        ("gp/test_evidence.py::test_the_evidence_and_its_gradient_equal_fifty_digits",
+         "gp/test_posterior.py::test_the_posterior_equals_the_explicit_inverse",
+         "test_acquisition.py::test_log_expected_excess_equals_high_precision",
+         "test_certificate.py::test_many_standard_deviations_below_the_target_are_no_evidence",
+         "test_certificate.py::test_many_values_below_the_target_are_no_evidence_either"),
+    ),
+    18: Item(
+        "Any finite data give a finite question within the bounds",
+        (ROBUST + "test_any_finite_data_gives_a_finite_point_inside_the_box", ROBUST + "test_two_thousand_random_data_sets"),
+    ),
+    19: Item(
+        "The same history gives the same question: with other threads, after any resumption",
+        (B + "test_one_and_four_threads_and_a_resumption_at_every_step_ask_the_same",
+         FUZZ + "TestHistories"),
+    ),
+    20: Item("It beats chance", (B + "test_it_beats_chance",)),
+    21: Item(
+        "A finite space is used up exactly once; impossible spaces are refused",
+        (SEARCH + "test_a_finite_space_is_used_up_exactly_once", SEARCH + "test_rounding_never_asks_a_point_twice",
+         "test_domain_errors.py::test_impossible_bounds_are_refused",
+         FUZZ + "test_any_short_forms_give_a_space_or_a_named_error"),
+    ),
+    22: Item("Kills at any moment lose nothing that was acknowledged", (C + "test_kills_at_any_moment_lose_nothing",)),
+    23: Item(
+        "A kill at each single write leaves the state before or after it",
+        (C + "test_a_kill_at_each_single_write_leaves_the_state_before_or_after",),
+    ),
+    24: Item(
+        "A run that is killed again and again ends with exactly its budget",
+        (C + "test_a_run_of_100_trials_that_is_killed_every_few_seconds_ends_with_exactly_100",),
+    ),
+    25: Item(
+        "A full disk is a named error; with room again the study goes on",
+        (C + "test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost",
+         C + "test_threads_on_a_full_disk_end_with_its_error"),
+    ),
+    26: Item(
+        "A damaged file, a directory, a pipe or a device is refused by name and left alone",
+        (STORAGE + "test_a_damaged_file_gives_a_named_error_or_its_study",
+         STORAGE + "test_what_is_no_study_file_is_refused_and_left_alone",
+         C + "test_integrity_of_sqlite_is_what_is_checked"),
+    ),
+    27: Item(
+        "A PostgreSQL server that crashes, cuts connections or is away for a while costs nothing",
+        (C + "test_a_server_that_crashes_drops_connections_and_goes_away_costs_nothing",
+         DURABLE + "test_a_value_whose_acknowledgement_was_lost_is_stored_once"),
+    ),
+    28: Item(
+        "A report that cannot be written leaves the old one",
+        (C + "test_a_report_that_cannot_be_written_leaves_the_old_one",),
+    ),
+    29: Item(
+        "Study files of each released version open and go on",
+        (C + "test_a_study_file_of_each_released_version_opens_and_goes_on",),
+    ),
+    30: Item(
+        "Sixteen processes open a new study at once",
+        (D + "test_sixteen_processes_open_a_new_study_at_once_twenty_times",),
+    ),
+    31: Item("Sixteen processes on one file lose no trial", (D + "test_many_processes_lose_no_trial",)),
+    32: Item("Fifty and a hundred clients of one server lose no trial", (D + "test_many_processes_lose_no_trial",)),
+    33: Item(
+        "Two that ask at the same moment never get the same cell",
+        (D + "test_two_that_ask_at_the_same_moment_never_get_the_same_cell",
+         WORKERS + "test_eight_cells_are_never_given_to_two_workers"),
+    ),
+    34: Item(
+        "A frozen worker that wakes too late changes nothing; its setting is evaluated again once",
+        (D + "test_a_frozen_worker_that_wakes_too_late_changes_nothing",
+         "study/test_lease_processes.py::test_a_frozen_worker_that_wakes_too_late_is_told_so"),
+    ),
+    35: Item(
+        "Wrong clocks kill no living worker and spare no dead one",
+        (D + "test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead", LEASE + "test_one_long_gap_proves_no_death"),
+    ),
+    36: Item(
+        "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
+        (D + "test_a_killed_worker_of_a_grid_costs_no_cell",
+         "experiments/test_experiments.py::test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one"),
+    ),
+    37: Item("Nothing hangs: threads that all raise, joblib within, forks", (D + "test_nothing_hangs",)),
+    38: Item(
+        "Five thousand trials cost no more each than five hundred",
+        (D + "test_five_thousand_trials_cost_no_more_each_than_five_hundred",),
+    ),
+    39: Item(
+        "Arguments of a command arrive byte for byte and start nothing",
+        (E + "test_sixty_payloads_arrive_byte_for_byte_and_start_nothing", COMMAND + "test_arguments_arrive_byte_for_byte"),
+    ),
+    40: Item(
+        "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends",
+        (E + "test_a_gigabyte_on_the_output_costs_no_memory", COMMAND + "test_a_failure_says_why",
+         COMMAND + "test_a_timeout_ends_the_grandchildren_too",
+         COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
+         COMMAND + "test_output_that_is_closed_early_or_binary_is_survived"),
+    ),
+    41: Item(
+        "Mutated parameters and tables on the command line give one clear error and no traceback",
+        (E + "test_two_hundred_mutated_parameters_and_two_hundred_tables_give_no_traceback",
+         FIND + "test_any_words_without_a_command_are_wrong_input"),
+    ),
+    42: Item("Names lead nowhere: nothing is written outside of the directory", (E + "test_names_lead_nowhere",)),
+    43: Item(
+        "Payloads in any text of a report run nothing in a browser",
+        (E + "test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium",),
+    ),
+    44: Item(
+        "What is exported is harmless to spreadsheets and comes back exactly",
+        (E + "test_what_is_exported_is_harmless_and_comes_back_exactly",
+         FIND + "test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost"),
+    ),
+    45: Item(
+        "Nothing stored is ever unpickled or evaluated",
+        (E + "test_pickles_in_every_column_of_a_study_are_never_opened",
+         E + "test_the_sources_neither_unpickle_nor_evaluate_nor_call_a_shell"),
+    ),
+    46: Item(
+        "Names that attack a database are only names; passwords are never shown",
+        (E + "test_twenty_names_that_attack_a_database_are_only_names",
+         E + "test_a_password_is_in_no_message_page_or_list_of_processes",
+         STORAGE + "test_an_impossible_place_is_refused_without_its_password"),
+    ),
+    47: Item(
+        "Files get the user's modes, and no planted link is followed",
+        (E + "test_files_are_made_with_the_users_mask_and_through_no_planted_link",
+         "report/test_page.py::test_a_link_in_its_place_is_replaced_not_followed"),
+    ),
+    48: Item(
+        "No connection is opened or awaited",
+        (E + "test_a_search_its_report_and_its_status_open_no_connection",),
+    ),
+}  # fmt: skip
