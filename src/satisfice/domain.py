@@ -1,6 +1,6 @@
 """Where a search may look: a box or a finite set of points, seen as the unit cube.
 
-X are points in the user's units, U the same points in the unit cube [0, 1]^d. Only this module converts.
+X are points in the user's units, U the same points in the unit cube [0, 1]^d. Only this module and `mixed` convert.
 """
 
 import math
@@ -18,7 +18,7 @@ from satisfice.types import Array, BadInput
 
 
 class Domain(Protocol):
-    """What `Box` and `Finite` have in common."""
+    """What `Box`, `Mixed` and `Finite` have in common."""
 
     @property
     def dimension(self) -> int:

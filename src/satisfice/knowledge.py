@@ -125,6 +125,11 @@ class Knowledge:
         with one_blas_thread():
             return self._belief(self._fitted(), 1).probability_good(U)
 
+    def fresh_values(self, x: npt.ArrayLike) -> Array:
+        """The fresh values (m,) seen at the point x, in the user's units."""
+        key = (np.asarray(x, dtype=np.float64) + 0.0).tobytes()
+        return self._sign * np.array(self._ledger.fresh.get(key, []))
+
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), both in the user's units."""
         U = self.domain.to_unit(X)
@@ -235,6 +240,9 @@ class Knowledge:
         mean, std = (float(part[0]) for part in belief.marginal(u))
         half = float(ndtri(0.5 + 0.5 * self.confidence)) * std
         value, low, high = (float(fit.units.restore(z)) for z in (mean, mean - half, mean + half))
+        if self.value_range is not None:
+            bottom, top = sorted(self._sign * end for end in self.value_range)
+            value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
         return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
 
     def _point(self, x: npt.ArrayLike) -> Array:

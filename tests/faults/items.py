@@ -168,7 +168,7 @@ ITEMS = {
          WORKERS + "test_eight_cells_are_never_given_to_two_workers"),
     ),
     34: Item(
-        "A frozen worker that wakes too late changes nothing; its setting is evaluated again once",
+        "A frozen worker that wakes too late changes nothing; one evaluation is made in its place",
         (D + "test_a_frozen_worker_that_wakes_too_late_changes_nothing",
          "study/test_lease_processes.py::test_a_frozen_worker_that_wakes_too_late_is_told_so"),
     ),

@@ -148,10 +148,13 @@ def test_a_frozen_worker_that_wakes_too_late_changes_nothing(where, tmp_path, fi
     assert (process.returncode, err) == (0, "")
     assert "came too late" in out
     assert [(trial.number, trial.state, trial.value) for trial in after] == before
-    again = Counter(json.dumps(trial.params) for trial in after if trial.state == TrialState.COMPLETE)
-    figures |= {"storage": "postgres" if "://" in where else "sqlite", "frozen": 1, "evaluated again": 1, "changed": 0}
+    figures |= {
+        "storage": "postgres" if "://" in where else "sqlite",
+        "frozen": 1,
+        "evaluations made in its place": 1,
+        "changed": 0,
+    }
     assert Counter(trial.state for trial in after) == {TrialState.FAIL: 1, TrialState.COMPLETE: 4}
-    assert again[json.dumps(after[0].params)] == 1
 
 
 LIVING = """

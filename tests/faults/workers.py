@@ -13,7 +13,7 @@ from optuna.trial import TrialState
 from satisfice.study.lease import MISSED, reclaim
 from satisfice.study.storage import open_study
 
-PERIOD = 0.2  # seconds between two signs of life in these tests
+PERIOD = 0.5  # seconds between two signs of life in these tests
 LEASE = MISSED * PERIOD  # after so many seconds without one a worker is dead
 BEGIN = f"""
 import json, os, random, signal, sys, time

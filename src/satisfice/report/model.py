@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from satisfice.certificate import Bounded, EProcess, KnownNoise, LearnedNoise, level, lower_bound
+from satisfice.certificate import level, lower_bound
 from satisfice.report.axes import Scale, scale_of
 from satisfice.report.plots import Slice
-from satisfice.study.view import Evaluation, View
+from satisfice.study.view import View
 from satisfice.types import Array, NumericalFailure
 
 FINE = 61  # points along a slice
@@ -76,31 +76,16 @@ def grid(distribution: Any, count: int) -> list[Any]:
 
 
 def fresh_values(view: View) -> list[float]:
-    """The fresh values of the recommended setting: all but the first one, and none from earlier data."""
-    there = [each for each in view.evaluations if each.params == view.answer.params and each.value is not None]
-    return [each.value for each in there[1:] if each.state == "complete" and each.value is not None]
+    """The fresh values of the recommended setting, those that a certificate rests on."""
+    point = view.answer.point
+    return [] if point is None else view.search.fresh_values(point).tolist()
 
 
 def certified(view: View, values: Sequence[float]) -> list[float]:
     """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
     sign = 1.0 if view.settings.direction == "maximize" else -1.0
     certificate = view.answer.certificate
-    tested = certificate.candidates if certificate is not None else _tested(view.evaluations)
+    tested = certificate.candidates if certificate is not None else max(view.search.tested, 1)
     share = level(1 - view.settings.confidence, tested)
     told = sign * np.array(values)
-    return [sign * lower_bound(_test(view, sign), told[:m], share) for m in range(1, len(values) + 1)]
-
-
-def _tested(evaluations: Sequence[Evaluation]) -> int:
-    """How many settings have been evaluated again."""
-    again = {str(each.params) for each in evaluations if each.repeats is not None}
-    return max(len(again), 1)
-
-
-def _test(view: View, sign: float) -> EProcess:
-    """The test that the search uses; the core maximises."""
-    settings = view.settings
-    if settings.value_range is not None:
-        return Bounded(*sorted(sign * end for end in settings.value_range))
-    known = isinstance(settings.noise, int | float) and settings.noise > 0
-    return KnownNoise(float(settings.noise)) if known else LearnedNoise()  # type: ignore[arg-type]
+    return [sign * lower_bound(view.search.test, told[:m], share) for m in range(1, len(values) + 1)]
