@@ -104,7 +104,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), ACCEPTED, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize(("value", "expected"), ACCEPTED, ids=lambda value: repr(value).split(" at 0x")[0][:20])
 def test_a_finite_real_number_becomes_exactly_that_float(value, expected):
     result = as_objective(value)
     assert type(result) is float
