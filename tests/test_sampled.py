@@ -96,6 +96,20 @@ def test_sts_returns_the_nearest_point_that_the_path_calls_good(centre):
     assert hits >= 7  # a local search may miss an island of the good set that no candidate hit
 
 
+def test_sts_finds_a_good_set_that_no_candidate_hits():
+    box = Box([(0.0, 1.0)] * 2)
+    X = default_rng(1).random((12, 2))
+    posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-4, X, np.cos(9 * X[:, 0]) - X[:, 1])
+    for seed in range(4):
+        top = SatisficingThompson().propose(on(box, ((1.0, posterior),), 1e3), default_rng(seed))
+        rng = default_rng(seed)
+        rng.choice(1, p=[1.0])
+        path = draw_path(posterior, rng)
+        target = path(top[None])[0] - 1e-6  # only the very top of the path is good
+        asked = SatisficingThompson().propose(on(box, ((1.0, posterior),), target), default_rng(seed))
+        assert path(asked[None])[0] >= target
+
+
 def test_sts_on_a_finite_set_takes_the_nearest_good_point_or_the_best_one():
     posterior = known()
     for seed in range(30):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,3 +32,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
         with RECORDS.open("a") as file:
             file.write(json.dumps(line if reason is None else {**line, "reason": reason}) + "\n")
     return report
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that ends a process at its k-th write, lets that fail, or sets the time of day wrong."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip(
+            "NO WRITE IS INTERRUPTED AND NO CLOCK IS WRONG: there is no C compiler for the library that does it"
+        )
+    made = tmp_path_factory.mktemp("shim") / "shim.so"
+    source = Path(__file__).with_name("shim.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", "-o", made, source, "-ldl"], check=True)
+    return made

@@ -59,18 +59,6 @@ def test_kills_at_any_moment_lose_nothing(kind, kills, tmp_path, request, figure
     assert sorted(trial.number for trial in trials) == list(range(len(trials)))
 
 
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory) -> Path:
-    """A library that ends a process at its k-th write, or lets that fail."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("NO WRITE IS INTERRUPTED: there is no C compiler for the library that does it")
-    made = tmp_path_factory.mktemp("shim") / "shim.so"
-    source = Path(__file__).with_name("shim.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-w", "-o", made, source, "-ldl"], check=True)
-    return made
-
-
 STEP_BY_STEP = """
 import ctypes, shutil, sqlite3
 from satisfice.study.lease import Lease
