@@ -15,6 +15,7 @@ FORMS = (
     'a range (low, high), (low, high, "log") or (low, high, step), a list of choices, an Optuna distribution, or '
     "uniform, loguniform or randint of scipy.stats"
 )
+FINEST = 10**7  # a step that is a smaller part of the largest value drowns in the rounding of floats
 Rows = tuple[dict[str, Any], ...]
 
 
@@ -87,6 +88,8 @@ def range_of(name: str, low: float, high: float, third: float | str | None = Non
         raise BadInput(f"{what}; a step greater than 0 was wanted")
     if whole and isinstance(third, int):
         return IntDistribution(low, low + (high - low) // third * third, step=third)
+    if max(abs(low), abs(high)) / third > FINEST:
+        raise BadInput(f"{what}; a coarser step was wanted, or none")
     start, step = Decimal(str(low)), Decimal(str(third))
     steps = math.floor((Decimal(str(high)) - start) / step)  # Optuna would warn about a rest
     return FloatDistribution(low, float(start + steps * step), step=third)

@@ -25,6 +25,7 @@ from optuna.distributions import (
 from satisfice.domain import Box, Domain, Finite
 from satisfice.mixed import Mixed
 from satisfice.study.forms import (
+    FINEST,
     FORMS,
     check_choices,
     distribution_of,
@@ -39,7 +40,6 @@ from satisfice.types import Array, BadInput
 MANY = 10_000  # a whole number on a log scale with more values than this is searched as a continuum and rounded
 LARGEST = 2**53  # a float holds all whole numbers up to here
 LARGEST_LOG = 2**45  # the exponential of the logarithm, rounded, gives all whole numbers back up to here
-FINEST = 10**7  # a step that is a smaller part of the largest value drowns in the rounding of floats
 
 
 @dataclass(frozen=True)

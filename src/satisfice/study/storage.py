@@ -77,6 +77,7 @@ def open_study(
                 study_name=name, storage=storage, direction=direction, sampler=sampler, load_if_exists=True
             )
         study.get_trials(deepcopy=False)  # a damaged row is better found now than in the middle of a search
+        storage.get_study_user_attrs(study._study_id)
     except SatisficeError:
         raise
     except Exception as problem:
@@ -84,7 +85,7 @@ def open_study(
             f"the study {name!r} cannot be read ({problem!r}); restore a copy or use another name"
         ) from problem
     stored = [each.name.lower() for each in study.directions]
-    if len(stored) > 1:
+    if len(stored) != 1:
         raise BadInput(
             f"study {name!r} has {len(stored)} objectives; a study of one objective was wanted: use another name"
         )
