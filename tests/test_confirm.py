@@ -15,14 +15,19 @@ LINE = Box([(0.0, 1.0)])
 A, B, C = b"a", b"b", b"c"
 
 
-def test_all_but_the_first_value_at_a_point_are_fresh():
+def test_all_but_the_first_two_values_at_a_point_are_fresh():
     ledger = Ledger()
-    entered = [ledger.add(key, value, True) for key, value in [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0)]]
-    assert entered == [False, False, True, True, False]
-    assert ledger.fresh == {A: [3.0, 4.0]}
+    told = [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0), (B, 6.0), (A, 5.0)]
+    entered = [ledger.add(key, value, True) for key, value in told]
+    assert entered == [False, False, False, True, False, False, True]
+    assert ledger.fresh == {A: [4.0, 5.0]}
+    assert ledger.looked == {A, B}
     assert ledger.current == A
     assert ledger.add(B, 5.0, fresh=False) is False
     assert B not in ledger.fresh
+    assert ledger.ask_again(B)
+    assert ledger.fresh == {A: [4.0, 5.0], B: []}
+    assert not ledger.ask_again(b"never seen")
 
 
 def test_one_identical_repeat_means_noise_free_but_grades_need_three():
@@ -147,13 +152,15 @@ def test_values_from_elsewhere_certify_nothing():
     assert search.answer().verdict == "open"
     assert search.tested == 0
     search.tell([0.5], 5.0)
+    assert search.tested == 0
+    search.tell([0.5], 5.0)
     assert search.tested == 1
 
 
 def test_candidates_under_test_elsewhere_make_it_harder():
     alone, among_many = Search(LINE, 0.0, noise=1.0), Search(LINE, 0.0, noise=1.0)
     among_many.unseen = 1000
-    for value in (4.0, 4.0, 4.0):
+    for value in (4.0, 4.0, 4.0, 4.0):
         for search in (alone, among_many):
             search.tell([0.5], value)
     assert alone.answer().verdict == "good"
@@ -178,6 +185,9 @@ def test_repeats_that_are_under_way_are_counted():
         search.tell([x], 3.0 - abs(x - 0.5))
     x = search.ask()
     assert x[0] in (0.1, 0.5, 0.9)
+    assert (search.ask(pending=[x]) != x).all()  # one second look is enough
+    search.tell(x, 3.0)
+    assert (search.ask() == x).all()
     cost = search.answer().repeats
     assert (search.ask(pending=[x] * (cost - 1)) == x).all()
     assert (search.ask(pending=[x] * (cost + 1)) != x).all()

@@ -221,7 +221,7 @@ def test_rounding_never_asks_a_point_twice():
         ({"domain": [(0, 1)]}, "a Mixed or a Finite was wanted"),
         ({"target": np.nan}, "target: nan came"),
         ({"target": "high"}, "target: 'high' of type str"),
-        ({"rule": "best"}, "one of auto, "),
+        ({"rule": "best"}, "one of aspire, auto, "),
         ({"model": "torch"}, "auto, paper"),
         ({"direction": "up"}, "'maximize' or 'minimize'"),
         ({"noise": -1.0}, "0 or more"),

@@ -122,15 +122,20 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
 def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
     """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2); i runs over the last axis, any axes before it.
 
-    log F(m) = sum_i log Phi((m - mean_i) / std_i) is increasing and concave in m, so Newton's method from a point left of the
-    root, max_i (mean_i + std_i Phi^-1(p)), comes nearer with every step and never passes it. `above`: a point known to lie left.
+    log F(m) = sum_i log Phi((m - mean_i) / std_i). Newton's method is applied to log(-log F(m)), which is decreasing, concave
+    and, a maximum being nearly Gumbel, nearly straight: its first step goes a little too far at most and the others come back.
+    It starts at or left of the root: at max_i (mean_i + std_i Phi^-1(p)), or `above`, a point known to lie left. No Phi is ever
+    below p, so that plain logs and ratios are exact enough.
     """
+    wanted = np.log(-np.log(p))
     m = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
     for _ in range(12):
-        log_cdf, hazard = _log_cdf_and_hazard((m[..., None] - mean) / std)
-        excess = log_cdf.sum(axis=-1) - np.log(p)
-        m = m - excess / (hazard / std).sum(axis=-1)
-        if (np.abs(excess) < 1e-5).all():  # the step just made has squared what was left
+        u = (m[..., None] - mean) / std
+        cdf = ndtr(u)
+        log_cdf = np.minimum(np.log(cdf).sum(axis=-1), -1e-300)
+        excess = np.log(-log_cdf) - wanted
+        m = m - excess * log_cdf / (_phi(u) / (cdf * std)).sum(axis=-1)
+        if (np.abs(excess) < 1e-4).all():  # the step just made has squared what was left
             break
     return m
 

@@ -22,7 +22,8 @@ class Belief:
     """The state of knowledge before evaluation number `step`; values are in the model's (standardised) units.
 
     `incumbent` is the best value so far, or under noise the highest posterior mean among the queried points; `best` are the most
-    promising points so far (k, d), best first; `avoid` are points (k, d) that must not be proposed.
+    promising points so far (k, d), best first; `avoid` are points (k, d) that must not be proposed; `stale` is the number of
+    evaluations since the incumbent was found.
     """
 
     members: tuple[tuple[float, Posterior], ...]  # (weight, posterior), the weights sum to one
@@ -35,6 +36,7 @@ class Belief:
     avoid: Array
     repeats: bool = False  # under noise a point may be asked again, where there is no other left
     memory: object = None  # what a rule that remembers has folded at each tell
+    stale: int = 0
 
     @property
     def log_weights(self) -> Array:

@@ -1,7 +1,9 @@
 """Confirming under noise: which points have been asked again, and whether to ask one again or to explore.
 
-A candidate is a point that has been asked again. The first value at a point may have been luck, for it is why the point was
-chosen; all later ones are fresh. What is a candidate and what is fresh follows from the history alone.
+The first value at a point may have been luck, for it is why the point was chosen; so may the second, a second look, which is why
+the point was pursued or left. A candidate is a point that has been asked again after that: all later values are fresh. What is
+a candidate and what is fresh follows from the history alone. A look that disappoints costs nothing of the error that
+the candidates share.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +27,8 @@ class Ledger:
     """Which values are fresh; the search writes it."""
 
     first: dict[bytes, float] = field(default_factory=dict)  # the first value at each point
-    fresh: dict[bytes, list[float]] = field(default_factory=dict)  # the others, at the points that were asked again
+    looked: set[bytes] = field(default_factory=set)  # the points that have had their second look
+    fresh: dict[bytes, list[float]] = field(default_factory=dict)  # the later values, at the points that have some
     current: bytes | None = None  # the point that was asked again last
     same: int = 0  # so many values were the same as the first one at their point,
     different: int = 0  # and so many were not
@@ -37,16 +40,21 @@ class Ledger:
             return False
         self.same += self.first[key] == value
         self.different += self.first[key] != value
-        if fresh:
-            self.open(key)
+        if fresh and self.ask_again(key):
             self.fresh[key].append(value)
-        return fresh
+            return True
+        return False
 
-    def open(self, key: bytes) -> None:
-        """The point is being asked again: it is a candidate from now on."""
-        if key in self.first:
-            self.fresh.setdefault(key, [])
-            self.current = key
+    def ask_again(self, key: bytes) -> bool:
+        """A point is being asked again: for its second look or, from now on at the latest, as a candidate; whether the latter."""
+        if key not in self.first:
+            return False
+        self.current = key
+        if key not in self.looked:
+            self.looked.add(key)
+            return False
+        self.fresh.setdefault(key, [])
+        return True
 
     @property
     def deterministic(self) -> bool | None:
@@ -78,7 +86,7 @@ class Prospect:
     gap: float  # the posterior mean, less `DOUBT` standard deviations, less the target
     spread: float  # the standard deviation of the noise at the point
     evidence: float  # log E_m of its fresh values
-    tested: bool  # whether it has been asked again
+    tested: bool  # whether it is a candidate
     present: bool  # whether it was asked again last
 
 

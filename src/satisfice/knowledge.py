@@ -22,7 +22,10 @@ from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput, NumericalFailure
 
 BEST = 5  # so many of the best points are looked around
-SILENT = 1e-9  # a smaller standard deviation of the noise, in the model's units, is as good as none
+SILENT, LOUD = (
+    1e-9,
+    1e3,
+)  # the noise's standard deviation in the model's units: less is as good as none, more as nothing to see
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Knowledge:
     def fail(self, x: npt.ArrayLike) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
         self._failed = np.vstack([self._failed, self._point(x)])
-        self._ledger.open((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
+        self._ledger.ask_again((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -224,7 +227,7 @@ class Knowledge:
     def _sigma(self, fit: Fit) -> float:
         """The standard deviation of the noise in the model's units, as stated or learned."""
         if isinstance(self._stated_noise, float):
-            return max(fit.units.standardise_std(self._stated_noise), SILENT)
+            return float(np.clip(fit.units.standardise_std(self._stated_noise), SILENT, LOUD))
         return float(np.sqrt(sum(weight * posterior.lam for weight, posterior in fit.members)))
 
     def _estimate(self, chosen: int | None = None) -> Estimate:
@@ -290,4 +293,5 @@ class Knowledge:
             avoid=none if self.deterministic is False else self._U,
             repeats=self.deterministic is False,
             memory=self._memory,
+            stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
         )

@@ -94,7 +94,8 @@ def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt
 
     Points that did not go up, or saw no positive curvature, keep theirs; a fresh one first gets the scale (s'y) / (y'y).
     """
-    sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
+    with np.errstate(over="ignore"):  # a gradient of 1e155 or more shows no curvature
+        sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
     curved = up & (sy > 1e-10 * np.sqrt(yy * (s * s).sum(axis=1)) + TINY)
     first = curved & fresh
     if first.any():

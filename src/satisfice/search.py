@@ -24,7 +24,7 @@ from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, NumericalFailure, SatisficeWarning
 
-DEFAULT_RULE, UNDER_NOISE = "pg", "eg"  # what "auto" means; pg clings to where it has been, which noise makes worse
+DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 LOOK_AROUND = (
     3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong there
 )
@@ -205,7 +205,7 @@ class Search(Knowledge):
                 self._warn_of(fit.notes)
                 belief = self._belief(fit, step)
                 if self.confirm and self.deterministic is False and (now := self._plan()) is not None:
-                    if now.repeat is not None and (waiting == self._U[now.repeat]).all(axis=1).sum() < now.cost:
+                    if now.repeat is not None and self._wanted_again(now.repeat, waiting, now.cost):
                         return self._X[now.repeat]
                     belief = replace(belief, target=belief.target + now.margin * self._sigma(fit))
                     if now.cheapest is not None and self._explored % LOOK_AROUND == 0:
@@ -221,6 +221,11 @@ class Search(Knowledge):
                 self._warn_of((Note("numbers", text, serious=True),))
                 u = Sobol().propose(blind, rng)
         return self.domain.from_unit(u[None])[0]
+
+    def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
+        """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
+        looked = self._X[index].tobytes() in self._ledger.looked
+        return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:
         """A point (d,) at a random distance from u."""

@@ -52,6 +52,49 @@ def test_equal_values_are_measured_by_the_distance_to_the_target():
     assert not units_of(1e6 + np.arange(5.0), 0.0).digits_lost
 
 
+def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median():
+    y = -default_rng(0).lognormal(3, 2, 51)
+    target, median = -0.5, float(np.median(y))
+    units = units_of(y, target, bend=True)
+    z = units.standardise(y)
+    assert z.mean() == pytest.approx(0, abs=1e-9)
+    assert z.std() == pytest.approx(1, abs=1e-9)
+    assert units.restore(z) == pytest.approx(y, rel=1e-6)
+    assert (np.argsort(z) == np.argsort(y)).all()
+    above = y >= median
+    slope = np.diff(z[above]) / np.diff(y[above])
+    assert slope == pytest.approx(units.standardise_std(1.0), rel=1e-6)
+    low, width = float(y.min()), target - median
+    drop = float(units.standardise(median) - units.standardise(low))
+    assert drop == pytest.approx(units.standardise_std(1.0) * width * np.log1p((median - low) / width), rel=1e-6)
+    edge = [median - 1e-6 * width, median + 1e-6 * width]  # smooth at the knee
+    assert float(np.diff(units.standardise(edge))[0]) == pytest.approx(units.standardise_std(2e-6 * width), rel=1e-3)
+
+
+@pytest.mark.parametrize("power", [-300, -3, 3, 300])
+def test_bent_units_do_not_depend_on_the_scale_of_the_values(power):
+    y = default_rng(0).standard_normal(20)
+    scale = 10.0**power
+    bent = units_of(y * scale, 2.5 * scale, bend=True)
+    assert bent.standardise(y * scale) == pytest.approx(units_of(y, 2.5, bend=True).standardise(y), abs=4 * QUANTUM)
+    assert bent.restore(bent.standardise(y * scale)) == pytest.approx(y * scale, rel=1e-6)
+
+
+def test_units_are_straight_where_the_median_has_reached_the_target_or_the_values_are_equal():
+    y = np.arange(5.0)
+    assert units_of(y, 2.0, bend=True) == units_of(y, 2.0)
+    assert units_of(np.full(4, 5.0), 8.0, bend=True) == units_of(np.full(4, 5.0), 8.0)
+    far = units_of(np.array([1e-300, 2e-300, 3e-300]), 1e300, bend=True)
+    assert np.isfinite(far.standardise([1e-300, 1e300])).all()
+
+
+def test_the_default_bends_its_units_without_noise_only():
+    for noise, bent in ((0.0, True), (0.1, False), (None, False)):
+        data = seen(12, noise=noise)
+        assert np.isfinite(auto_model().fit(data).units.knee) == bent
+        assert np.isinf(paper_model().fit(data).units.knee)
+
+
 def test_hyperparameters_are_learned_every_three_values_or_whenever_n_has_grown_by_a_tenth():
     at = [n for n in range(1, 1000) if every_third(n)]
     assert at[:66] == list(range(3, 199, 3))

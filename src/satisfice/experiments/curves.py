@@ -19,14 +19,13 @@ def record_file(out: Path, variant: str, problem: str) -> Path:
 def load(out: Path, variant: str, panel: Panel) -> dict[str, list[Record]]:
     """The records that belong to a panel, by rule; within a rule in the order of trial and experiment."""
     found: dict[str, list[Record]] = defaultdict(list)
+    rules = panel.rules_as(variant)
     for record in Records(record_file(out, variant, panel.problem)):
-        if record["rule"] in panel.rules and record["noise"] == panel.noise and record["budget"] == panel.budget:
+        if record["rule"] in rules and record["noise"] == panel.noise and record["budget"] == panel.budget:
             reads = record["rule"] in READS_TARGET
             if not reads or abs(record["target"] - panel.target) <= 1e-6 * (1 + abs(panel.target)):
                 found[record["rule"]].append(record)
-    return {
-        rule: sorted(found[rule], key=lambda r: (r["trial"], r["experiment"])) for rule in panel.rules if rule in found
-    }
+    return {rule: sorted(found[rule], key=lambda r: (r["trial"], r["experiment"])) for rule in rules if rule in found}
 
 
 def over_time(changes: Iterable[Iterable[float]], budget: int) -> Array:

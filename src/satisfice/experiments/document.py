@@ -75,7 +75,7 @@ def document(out: Path, docs: Path) -> str:
         if shown:
             parts.append(_section(name, figure.number, figure.shows, shown))
         if name != "none-good" and together_figure(list(panels(name)), out, pictures / f"{name}-together.png"):
-            parts.append(f"![pg in its variants](images/reproduction/{name}-together.png)\n")
+            parts.append(f"![pg and our default](images/reproduction/{name}-together.png)\n")
     return "\n".join(parts)
 
 
@@ -84,8 +84,8 @@ def _head() -> str:
 
 Written by `python -m satisfice.experiments.document` from the records in `docs/records`. `satisfice reproduce ID` makes the
 records and the figure of one experiment, `--as paper` (what the text says, the default), `--as published` (what the authors'
-published code did) or `--as auto` (our default model). The protocol of the paper is 25 trials of 10 experiments, 250 runs a
-rule; a figure made with fewer says so.
+published code did) or `--as auto` (our default model and rule). The protocol of the paper is 25 trials of 10 experiments, 250
+runs a rule; a figure made with fewer says so.
 """
 
 

@@ -22,6 +22,7 @@ STYLES = {
     "ts": ("#999999", "<"),
     "sts": ("#8b5a2b", "*"),
     "elimination": ("#d55e00", "o"),
+    "auto": ("#0072b2", "o"),
 }
 VARIANT_NAMES = {"paper": "as the text says", "published": "as the published code did", "auto": "our default"}
 
@@ -90,10 +91,11 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
     return summary
 
 
-def together_figure(panels: list[Panel], out: Path, path: Path, rule: str = "pg") -> bool:
-    """One rule as the text says, as the published code did and with our default, side by side; False where there is one only."""
+def together_figure(panels: list[Panel], out: Path, path: Path) -> bool:
+    """pg as the text says and as the published code did, and our default, side by side; False where there is one only."""
     styles = {"paper": ("#d55e00", "-"), "published": ("#999999", "--"), "auto": ("#0072b2", "-")}
-    found = [(panel, {variant: load(out, variant, panel).get(rule, []) for variant in styles}) for panel in panels]
+    rules = {"paper": "pg", "published": "pg", "auto": "auto"}
+    found = [(panel, {v: load(out, v, panel).get(rule, []) for v, rule in rules.items()}) for panel in panels]
     found = [(panel, records) for panel, records in found if sum(map(bool, records.values())) > 1]
     if not found:
         return False
@@ -106,9 +108,10 @@ def together_figure(panels: list[Panel], out: Path, path: Path, rule: str = "pg"
             if records:
                 mean = success_by_trial(records, panel).mean(axis=0)
                 colour, line = styles[variant]
-                label = f"{VARIANT_NAMES[variant]} ({len(records)} runs)"
+                name = VARIANT_NAMES[variant] if variant == "auto" else f"pg {VARIANT_NAMES[variant]}"
+                label = f"{name} ({len(records)} runs)"
                 axes.plot(np.arange(1, panel.budget + 1), mean, line, color=colour, linewidth=1.5, label=label)
-        axes.set(title=f"{rule} on {panel.problem}, {panel.label}", xlabel="evaluations", ylim=(-0.03, 1.03))
+        axes.set(title=f"{panel.problem}, {panel.label}", xlabel="evaluations", ylim=(-0.03, 1.03))
         axes.title.set_fontsize(9)
         axes.grid(alpha=0.25)
         axes.legend(fontsize=7.5, frameon=False, loc="lower right")
@@ -127,7 +130,9 @@ def regret_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> d
     summary: dict[str, Any] = {"runs": 0, "regret": {}}
     for row, problem in zip(rows, problems, strict=True):
         mine = [panel for panel in panels if panel.problem == problem]
-        columns = [(panel, GOOD_RULES, panel.label) for panel in mine] + [(mine[0], OPTIMISERS, "optimisers")]
+        columns = [(panel, ("auto", *GOOD_RULES), panel.label) for panel in mine] + [
+            (mine[0], OPTIMISERS, "optimisers")
+        ]
         for axes, (panel, rules, title) in zip(row, columns, strict=True):
             found = {rule: records for rule, records in load(out, variant, panel).items() if rule in rules}
             for rule, records in found.items():

@@ -81,4 +81,4 @@ def demanding(names: tuple[str, ...]) -> list[Panel]:
 
 def default_rules(variant: Variant) -> tuple[str, ...] | None:
     """The rules that a variant runs by default: all of the paper's, and of ours the default one."""
-    return ("pg",) if variant == "auto" else None
+    return ("auto",) if variant == "auto" else None

@@ -10,7 +10,7 @@ from satisfice.problems import PROBLEMS
 
 Variant = Literal["paper", "published", "auto"]
 
-READS_TARGET = ("pg", "eg", "gs", "sts", "lookahead")  # the other rules run once and serve every target
+READS_TARGET = ("auto", "pg", "eg", "gs", "sts", "lookahead")  # the other rules run once and serve every target
 GOOD_RULES, OPTIMISERS = ("pg", "eg", "gs"), ("pi", "ei", "mes", "ucb", "ts")
 
 
@@ -25,6 +25,10 @@ class Panel:
     noise: float = 0.0
     budget: int = 200
     to_the_end: bool = False  # goes on after a good action: under noise, and where there is none
+
+    def rules_as(self, variant: str) -> tuple[str, ...]:
+        """The rules that may run as a variant: as ours also the default one."""
+        return ("auto", *self.rules) if variant == "auto" else self.rules
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def cells(
         demands[where] = max(demands.get(where, -np.inf), np.inf if panel.to_the_end else panel.target)
     found: dict[str, Cell] = {}
     for panel in panels:
-        for rule in panel.rules:
+        for rule in panel.rules_as(variant):
             if rules is not None and rule not in rules:
                 continue
             reads = rule in READS_TARGET

@@ -145,13 +145,15 @@ def _tenths(n: int) -> int:
 class LearnedModel:
     """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
 
-    Values are standardised at every step. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in
-    standardised units (beyond `OFTEN` observations in those of the last learning), or learned with the rest.
+    Values are standardised at every step, with `bends` in bent units (`gp.units`). lambda is `NOISE_FREE` for a noise-free
+    objective, the known variance of the noise in standardised units (beyond `OFTEN` observations in those of the last learning),
+    or learned with the rest.
     """
 
     families: Callable[[int], tuple[Family, ...]]  # of the dimension
     learns_at: Callable[[int], bool]
     starting_points: int = 3  # as in the paper
+    bends: bool = False
 
     def is_mixture(self, dimension: int) -> bool:
         """Whether there are several kernels."""
@@ -167,14 +169,14 @@ class LearnedModel:
             learned = tuple((posterior.kernel, posterior.lam) for posterior in previous.posteriors)
         for m in range(done + 1, n + 1):
             if self.learns_at(m):
-                learned = _learn(families, learned, seen.first(m), first=learned_at == 0)
+                learned = self._learn(families, learned, seen.first(m), first=learned_at == 0)
                 learned_at, previous = m, None
-        units = units_of(seen.y, seen.target)
+        units = self._units(seen)
         base = max(learned_at, min(n, 1))
         if seen.noise is not None:
             if seen.noise > 0 and n <= OFTEN:
                 base = n
-            learned = tuple((kernel, _known_lam(seen.first(base))) for kernel, _ in learned)
+            learned = tuple((kernel, self._known_lam(seen.first(base))) for kernel, _ in learned)
         if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0][1]:
             posteriors, kept, start = previous.posteriors, previous.kept, previous.n
         else:
@@ -192,37 +194,39 @@ class LearnedModel:
         notes = (*_at_bounds(families, learned, seen.noise), *_about_values(units, n, len(kept)))
         return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, notes)
 
+    def _units(self, seen: Observations) -> Units:
+        """Straight under noise: its downward half would be drawn together too, and the means come out too high."""
+        return units_of(seen.y, seen.target, bend=self.bends and seen.noise == 0)
 
-def _known_lam(seen: Observations) -> float:
-    """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
-    share = units_of(seen.y, seen.target).standardise_std(seen.noise or 0.0)
-    return float(np.clip(share * share, NOISE_FREE, 1e6))
+    def _known_lam(self, seen: Observations) -> float:
+        """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
+        share = self._units(seen).standardise_std(seen.noise or 0.0)
+        return float(np.clip(share * share, NOISE_FREE, 1e6))
 
+    def _learn(
+        self, families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
+    ) -> tuple[tuple[Kernel, float], ...]:
+        """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
 
-def _learn(
-    families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
-) -> tuple[tuple[Kernel, float], ...]:
-    """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
-
-    There are several random ones the first time, then one, and one every fifth time where there are many observations.
-    """
-    n = len(seen.y)
-    rng = default_rng([seen.seed, n, 1])
-    some = _that_matter(seen, LEARN_FROM)
-    units = units_of(seen.y, seen.target)
-    U, z = seen.U[some], units.standardise(seen.y[some])
-    lam = None if seen.noise is None else _known_lam(seen)
-    if units.constant:  # equal values say nothing about the kernel, and that there is no noise
-        return tuple((family.kernel, lam or NOISE_FREE) for family in families)
-    fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)
-    results = []
-    for family, (kernel, last_lam) in zip(families, learned, strict=True):
-        prior = family.prior if lam is None else family.prior.without_last()
-        warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
-        starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
-        found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-4)
-        results.append((found.kernel, found.lam))
-    return tuple(results)
+        There are several random ones the first time, then one, and one every fifth time where there are many observations.
+        """
+        n = len(seen.y)
+        rng = default_rng([seen.seed, n, 1])
+        some = _that_matter(seen, LEARN_FROM)
+        units = self._units(seen)
+        U, z = seen.U[some], units.standardise(seen.y[some])
+        lam = None if seen.noise is None else self._known_lam(seen)
+        if units.constant:  # equal values say nothing about the kernel, and that there is no noise
+            return tuple((family.kernel, lam or NOISE_FREE) for family in families)
+        fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)
+        results = []
+        for family, (kernel, last_lam) in zip(families, learned, strict=True):
+            prior = family.prior if lam is None else family.prior.without_last()
+            warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
+            starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
+            found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-4)
+            results.append((found.kernel, found.lam))
+        return tuple(results)
 
 
 def _that_matter(seen: Observations, most: int) -> Indices:
@@ -276,8 +280,8 @@ def paper_model() -> LearnedModel:
 
 
 def auto_model() -> LearnedModel:
-    """The default: a mixture of kernels weighted by evidence."""
-    return LearnedModel(auto_families, has_grown)
+    """The default: a mixture of kernels weighted by evidence, in bent units."""
+    return LearnedModel(auto_families, has_grown, bends=True)
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 from numpy.random import Generator
 
 from satisfice.belief import Belief
+from satisfice.rules.aspire import Aspire
 from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.elimination import Elimination, GoodElimination
 from satisfice.rules.explore import ExploreThenCommit, Random, Sobol
@@ -39,6 +40,7 @@ class ConcludingRule(Protocol):
 
 
 RULES: dict[str, type[Rule]] = {
+    "aspire": Aspire,
     "pg": ProbabilityGood,
     "eg": ExpectedExcess,
     "gs": GoodActionSearch,

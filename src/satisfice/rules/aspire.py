@@ -1,0 +1,63 @@
+"""The default rule without noise: pg, made robust against a model that is wrong about the target."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from scipy.spatial.distance import cdist
+
+from satisfice.acquisition import mix_standard_scores, standard_score
+from satisfice.belief import Belief
+from satisfice.maximise import SAME, best_of, maximise
+from satisfice.rules.marginal import MixedScore
+from satisfice.types import Array
+
+REACH = (3.0, 5.0)  # by turns: a level is out of reach if it is so many standard deviations above the mean everywhere
+STALE = 10  # when so many evaluations have not risen, every second question keeps its distance
+NEAREST, FARTHEST = 0.02, 0.3  # that distance, as a root mean square over the coordinates, is drawn from between these
+COPIES = 40  # of each of the best points
+
+
+@dataclass(frozen=True)
+class Aspire:
+    """PG of the target or, where the model holds that to be out of reach, of the highest level that is within it.
+
+    The most probable point for a level that is `b` standard deviations away everywhere is that of the upper confidence bound
+    mean + b std (Wang et al. 2016). PG of a far target is thus a bound with a huge b: it asks in the corners, where the model
+    knows least. Here b is limited. And where the search has stopped rising, every second question keeps away from all points
+    asked before: a basin that was tried in vain is left.
+    """
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The maximiser of P(f(x) >= level), among the points at a distance where the search is stale."""
+        turn = belief.step % 2
+        if turn == 0 and belief.stale >= STALE:
+            points = _at_a_distance(belief, rng)
+            if len(points):
+                return best_of(points, _score(belief, points, REACH[turn])(points), belief, rng)
+        points = belief.points if belief.points is not None else np.vstack(belief.candidates(rng))
+        return maximise(_score(belief, points, REACH[turn]), belief, rng)
+
+
+def _score(belief: Belief, points: Array, reach: float) -> MixedScore:
+    """The probability of reaching the target or, if that is lower, the highest mean + reach std of the points."""
+    mean, std = belief.marginal(points)
+    level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
+    return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+
+
+def _at_a_distance(belief: Belief, rng: Generator) -> Array:
+    """Points spread over the domain and around the best ones, at a random least distance from all that were asked.
+
+    It is at most half of the largest distance that there is; where all points have been asked there are none.
+    """
+    distance = NEAREST * (FARTHEST / NEAREST) ** rng.random()
+    points = belief.points
+    if points is None:
+        centres = np.repeat(belief.best, COPIES, axis=0)
+        steps = 2 * distance * rng.random((len(centres), 1)) * rng.standard_normal(centres.shape)
+        near = belief.domain.snap(np.clip(centres + steps, 0.0, 1.0))
+        points = np.vstack([belief.domain.candidates(512, rng), near])
+    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
+    return points[gaps >= max(min(distance, gaps.max() / 2), SAME)]

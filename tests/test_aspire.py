@@ -1,0 +1,70 @@
+"""The default rule: a level within reach, and a distance where the search has stopped rising."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from satisfice import Box, Search
+from satisfice.rules.aspire import NEAREST, REACH, STALE, Aspire
+from satisfice.rules.marginal import ProbabilityGood
+from test_rules import DOMAINS, belief_on
+
+FINITE = DOMAINS["finite"]
+
+
+@pytest.mark.parametrize("step", [14, 15])
+def test_a_target_within_reach_is_aimed_at_as_pg_does(step):
+    belief = replace(belief_on(FINITE, members=1), step=step)
+    mean, std = belief.marginal(FINITE.U)
+    within = float((mean + (min(REACH) - 0.1) * std).max())
+    belief = replace(belief, target=within)
+    assert (Aspire().propose(belief, default_rng(0)) == ProbabilityGood().propose(belief, default_rng(0))).all()
+
+
+@pytest.mark.parametrize("step", [14, 15])
+def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
+    belief = replace(belief_on(FINITE, members=1), step=step, target=1e5)
+    mean, std = belief.marginal(FINITE.U)
+    bound = mean + REACH[step % 2] * std
+    free = (np.abs(FINITE.U[:, None] - belief.avoid).max(axis=2) > 1e-6).all(axis=1)
+    best = FINITE.U[np.flatnonzero(free)[np.argmax(bound[free])]]
+    assert (Aspire().propose(belief, default_rng(0)) == best).all()
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
+def test_a_stale_search_keeps_its_distance_at_every_second_question(domain):
+    belief = replace(belief_on(domain, members=2), stale=STALE, step=20)
+    for seed in range(20):
+        u = Aspire().propose(belief, default_rng(seed))
+        gap = np.sqrt(((belief.avoid - u) ** 2).mean(axis=1)).min()
+        assert gap >= NEAREST / 2
+        assert (domain.snap(u[None]) == u).all()
+    odd = replace(belief, step=21)
+    assert (Aspire().propose(odd, default_rng(0)) == Aspire().propose(replace(odd, stale=0), default_rng(0))).all()
+
+
+def test_where_there_is_little_room_the_distance_is_smaller():
+    belief = belief_on(FINITE, members=1)
+    crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])
+    assert (Aspire().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
+    full = replace(crowded, avoid=FINITE.U, repeats=True)
+    assert Aspire().propose(full, default_rng(0)).shape == (2,)
+
+
+def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():
+    """PG of a target that the model thinks impossible asks where it knows least; the level within reach leads on."""
+
+    def bowl(x):
+        x = np.asarray(x) - 0.15
+        return float(-20 * (1 - np.exp(-0.2 * 32 * np.sqrt((x**2).mean()))) + 0.5 * np.cos(200 * x).mean())
+
+    spent = []
+    for seed in range(6):
+        search = Search(Box([(-0.5, 0.5)] * 6), -13.0, noise=0, seed=seed)
+        while search.answer().verdict == "open" and search.answer().evaluations < 100:
+            x = search.ask()
+            search.tell(x, bowl(x))
+        spent.append(search.answer().evaluations)
+    assert np.median(spent) <= 40
