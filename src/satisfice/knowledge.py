@@ -128,6 +128,10 @@ class Knowledge:
         with one_blas_thread():
             return self._belief(self._fitted(), 1).probability_good(U)
 
+    def is_candidate(self, x: npt.ArrayLike) -> bool:
+        """Whether the point x is one that has been tested, or is being tested."""
+        return (np.asarray(x, dtype=np.float64) + 0.0).tobytes() in self._ledger.fresh
+
     def fresh_values(self, x: npt.ArrayLike) -> Array:
         """The fresh values (m,) seen at the point x, in the user's units."""
         key = (np.asarray(x, dtype=np.float64) + 0.0).tobytes()

@@ -111,11 +111,19 @@ def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
     """The point of the highest score that is not to be avoided; ties are broken at random."""
     order = np.lexsort([rng.random(len(points)), -np.nan_to_num(scores, nan=-np.inf)])
-    for some in np.split(order, range(16, len(order), 256)):  # nearly always one of the first few is free
-        free = some[~taken(points[some], belief.avoid)]
-        if len(free):
-            return points[free[0]]
+    free = first_free(points[order], belief.avoid)
+    if free is not None:
+        return points[order[free]]
     return points[order[0]] if belief.repeats else unasked(belief.domain, belief.avoid, rng)
+
+
+def first_free(points: Array, avoid: Array) -> int | None:
+    """The place of the first point that is not to be avoided; None where there is none."""
+    for some in np.split(np.arange(len(points)), range(16, len(points), 256)):  # nearly always one of the first few
+        free = some[~taken(points[some], avoid)]
+        if len(free):
+            return int(free[0])
+    return None
 
 
 def taken(points: Array, avoid: Array) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from numpy.random import Generator, default_rng
 
 from satisfice.belief import Belief
-from satisfice.maximise import maximise, taken, unasked
+from satisfice.maximise import first_free, maximise, taken, unasked
 from satisfice.rules.confidence import BoundScore
 from satisfice.rules.requirements import Requirements, single
 from satisfice.types import Array, SpaceExhausted
@@ -34,9 +34,9 @@ class Sobol:
         if belief.points is not None:
             sequence = belief.points[same_for_every_step.permutation(len(belief.points))]
         rest = sequence[(belief.step - 1) % len(sequence) :]
-        free = rest[~taken(rest, belief.avoid)]
-        if len(free):
-            return free[0]
+        free = first_free(rest, belief.avoid)
+        if free is not None:
+            return rest[free]
         try:
             return unasked(belief.domain, belief.avoid, rng)
         except SpaceExhausted:

@@ -1,6 +1,7 @@
 """From a study to a `Search`: the trials that finished are told, those that run are pending."""
 
 import math
+from bisect import bisect_left, insort
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -40,6 +41,7 @@ class Follower:
         self._union: dict[str, BaseDistribution] = {}  # where the parameters are only known from the trials
         self._unfit: set[str] = set()  # parameters whose range changes from trial to trial, or cannot be searched
         self._finished: dict[int, FrozenTrial] = {}
+        self._settled = 0  # so many trials, from the first one on, have all finished
         self._running: list[FrozenTrial] = []
         self.queued = False  # whether trials wait to be run
         self._silent: set[int] = set()  # trials that were waited for in vain
@@ -52,8 +54,9 @@ class Follower:
         if space is not None and self.settings.space is None:
             self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
         self.states: dict[int, State] = {}
+        self._ended: list[int] = []  # the numbers of the trials that are complete or failed, in order,
+        self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
-        self._candidates: set[bytes] = set()  # the points that were asked again
         self._lost: set[bytes] = set()  # the points whose worker died
         self._rows: set[str] = set()  # of an earlier table
         self._skipped = 0
@@ -61,11 +64,13 @@ class Follower:
 
     def catch_up(self, study: optuna.Study) -> None:
         """Tell the search of the trials that have finished since the last time, in the order of their numbers."""
-        trials = study.get_trials(deepcopy=False)
+        trials = study.get_trials(deepcopy=False)[self._settled :]  # their numbers are their places
         new = {t.number: t for t in trials if t.state.is_finished() and t.number not in self._finished}
         self._running = [trial for trial in trials if trial.state == TrialState.RUNNING]
         self.queued = any(trial.state == TrialState.WAITING for trial in trials)
         self._finished.update(new)
+        while self._settled in self._finished:
+            self._settled += 1
         if self.settings.space is None and self._widens(new.values()):
             space = {name: self._union[name] for name in self._union if name not in self._unfit}
             self._start(Space(space) if space else None)
@@ -73,7 +78,11 @@ class Follower:
         pending = self._pending()
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
-            self.states[number] = self._tell(new[number])
+            state = self.states[number] = self._tell(new[number])
+            if state in ("complete", "failed"):
+                insort(self._ended, number)
+            if state == "failed":
+                insort(self._failed, number)
         self._count_unseen(pending)
 
     def ask(self, number: int) -> tuple[Mark, dict[str, Any]]:
@@ -98,9 +107,9 @@ class Follower:
 
     def spent(self, before: int | None = None) -> int:
         """How many evaluations were made or are running, of all workers; of the trials before that number only, if given."""
-        numbers = [number for number, state in self.states.items() if state in ("complete", "failed")]
-        numbers += [trial.number for trial in self._running]
-        return len(numbers) if before is None else sum(number < before for number in numbers)
+        if before is None:
+            return len(self._ended) + len(self._running)
+        return bisect_left(self._ended, before) + sum(trial.number < before for trial in self._running)
 
     @property
     def running(self) -> list[FrozenTrial]:
@@ -109,8 +118,8 @@ class Follower:
 
     def errors(self, since: int = 0) -> tuple[int, list[str]]:
         """How many evaluations have ended since trial number `since`, and what was wrong with those that failed."""
-        ended = [n for n, state in self.states.items() if state in ("complete", "failed") and n >= since]
-        return len(ended), [error_of(self._finished[n]) for n in ended if self.states[n] == "failed"]
+        failed = self._failed[bisect_left(self._failed, since) :]
+        return len(self._ended) - bisect_left(self._ended, since), [error_of(self._finished[n]) for n in failed]
 
     def params_of(self, number: int) -> dict[str, Any]:
         """The parameters of a finished trial, empty if there is no such trial."""
@@ -119,9 +128,7 @@ class Follower:
     def answer(self) -> Answer:
         """What the search knows, with the setting by its names, and the evaluations of this study counted."""
         answer = self._without_model() if self.search is None else self.search.answer()
-        evaluations, failures = (
-            sum(state == wanted for state in self.states.values()) for wanted in ("complete", "failed")
-        )
+        failures, evaluations = len(self._failed), len(self._ended) - len(self._failed)
         notes = list(answer.notes)
         if self._skipped:
             notes.append(
@@ -191,8 +198,6 @@ class Follower:
             state = "complete" if self._tell_value(trial, point) else "failed"
         if state == "failed" and point is not None and self.search is not None:
             self.search.fail(point)
-            if _key(point) in self._first:
-                self._candidates.add(_key(point))
         return state if row is None else "history"
 
     def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:
@@ -207,8 +212,6 @@ class Follower:
         except BadInput:
             return False
         self._first.setdefault(key, trial)
-        if fresh:
-            self._candidates.add(key)
         named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
         self._conditional |= self.settings.space is None and named != set(self.space.distributions)
         return True
@@ -255,8 +258,9 @@ class Follower:
         Before a trial is told, those of smaller numbers count: this is the order of candidates in which all workers agree.
         """
         if self.search is not None:
-            points = {_key(each.point) for each in pending if each.repeated and each.point is not None}
-            self.search.unseen = len(points - self._candidates) + sum(each.point is None for each in pending)
+            points = {_key(each.point): each.point for each in pending if each.repeated and each.point is not None}
+            unknown = sum(each.point is None for each in pending)
+            self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())
 
 
 def error_of(trial: FrozenTrial) -> str:
