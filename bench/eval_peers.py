@@ -16,6 +16,8 @@ from eval_problems import Problem
 from numpy.random import default_rng
 
 from satisfice import Search
+from satisfice.gp.models import Model
+from satisfice.rules import Rule
 from satisfice.study.space import Space
 
 BUDGET = 200
@@ -32,7 +34,7 @@ def by_chance(problem: Problem, seed: int, told: Told) -> Questions:
         yield problem.settings(1, rng)[0]
 
 
-def satisfice(rule: str, model: str) -> Contestant:
+def satisfice(rule: str | Rule, model: str | Model) -> Contestant:
     """`Search` with this rule and this model."""
 
     def questions(problem: Problem, seed: int, told: Told) -> Questions:

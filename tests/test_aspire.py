@@ -7,11 +7,12 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.rules.aspire import NEAREST, REACH, STALE, Aspire
+from satisfice.rules.aspire import NEAREST, Aspire
 from satisfice.rules.marginal import ProbabilityGood
 from test_rules import DOMAINS, belief_on
 
 FINITE = DOMAINS["finite"]
+REACH, STALE = Aspire().reach, Aspire().patience
 
 
 @pytest.mark.parametrize("step", [14, 15])

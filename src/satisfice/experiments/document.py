@@ -10,7 +10,7 @@ from typing import Any
 
 from satisfice.experiments import lenient
 from satisfice.experiments.agreement import agreement
-from satisfice.experiments.claims import CLAIMS
+from satisfice.experiments.claims import CLAIMS, WHY
 from satisfice.experiments.curves import load, record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
 from satisfice.experiments.paper import FIGURES, panels
@@ -96,6 +96,8 @@ def _claims(out: Path) -> str:
         outcome = claim.check(out, "paper")
         lines.append(f"| {claim.number} | {claim.says} | {claim.test} | **{outcome.verdict}** |")
         details += [f"\nClaim {claim.number}:\n", *(f"- {figure}" for figure in outcome.figures or ("no records yet",))]
+        if claim.number in WHY and outcome.figures and outcome.verdict != "holds":
+            details.append(f"\n{WHY[claim.number]}")
     return "\n".join([*lines, *details, ""])
 
 

@@ -13,9 +13,10 @@ from satisfice.maximise import SAME, best_of, maximise
 from satisfice.rules.marginal import MixedScore
 from satisfice.types import Array
 
-REACH = (3.0, 5.0)  # by turns: a level is out of reach if it is so many standard deviations above the mean everywhere
-STALE = 10  # when so many evaluations have not risen, every second question keeps its distance
-NEAREST, FARTHEST = 0.02, 0.3  # that distance, as a root mean square over the coordinates, is drawn from between these
+NEAREST, FARTHEST = (
+    0.02,
+    0.3,
+)  # the distance that is kept, as a root mean square over the coordinates, is drawn from between these
 COPIES = 40  # of each of the best points
 
 
@@ -25,19 +26,22 @@ class Aspire:
 
     The most probable point for a level that is `b` standard deviations away everywhere is that of the upper confidence bound
     mean + b std (Wang et al. 2016). PG of a far target is thus a bound with a huge b: it asks in the corners, where the model
-    knows least. Here b is limited. And where the search has stopped rising, every second question keeps away from all points
-    asked before: a basin that was tried in vain is left.
+    knows least. Here b is at most `reach`, of which the two take turns. And when `patience` evaluations have not risen, every
+    second question keeps away from all points asked before: a basin that was tried in vain is left.
     """
+
+    reach: tuple[float, float] = (3.0, 5.0)
+    patience: int = 10
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= level), among the points at a distance where the search is stale."""
         turn = belief.step % 2
-        if turn == 0 and belief.stale >= STALE:
+        if turn == 0 and belief.stale >= self.patience:
             points = _at_a_distance(belief, rng)
             if len(points):
-                return best_of(points, _score(belief, points, REACH[turn])(points), belief, rng)
+                return best_of(points, _score(belief, points, self.reach[turn])(points), belief, rng)
         points = belief.points if belief.points is not None else np.vstack(belief.candidates(rng))
-        return maximise(_score(belief, points, REACH[turn]), belief, rng)
+        return maximise(_score(belief, points, self.reach[turn]), belief, rng)
 
 
 def _score(belief: Belief, points: Array, reach: float) -> MixedScore:

@@ -1,0 +1,134 @@
+"""Work in parallel: rounds until the first good value when q settings are evaluated at a time, satisfice beside Optuna.
+
+    .venv-bench/bin/python bench/batches.py [--runs 10 --jobs 2 --contestants auto,tpe]
+
+A round asks q times, each time with what was asked before pending, then tells all values. The first round is the three common random
+settings of bench/evaluations.py; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
+Resumable: records go to out/records/batches.jsonl. Prints the table of docs/benchmarks.md's section on parallel work.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from eval_peers import BUDGET, Params, Told
+from eval_problems import PROBLEMS, Problem
+from evaluations import quiet, starting_points
+
+from satisfice import Search
+from satisfice.experiments.records import Record
+from satisfice.experiments.run import Task, run_tasks
+from satisfice.study.space import Space
+
+PATH = Path(__file__).parent.parent / "out" / "records" / "batches.jsonl"
+SIZES = (1, 4, 16)
+NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
+Batches = Callable[[Problem, int, Told], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
+
+
+def satisfice(problem: Problem, seed: int, told: Told) -> Any:
+    """`Search`, with the points that are under evaluation pending."""
+    space = Space.of(problem.space)
+    search = Search(space.domain, problem.target, noise=0, seed=seed)
+    for params, value in told:
+        search.tell(space.encode(params), value)
+    asked: list[Any] = []
+
+    def ask(q: int) -> list[Params]:
+        asked.clear()
+        for _ in range(q):
+            asked.append(search.ask(pending=asked))
+        return [space.decode(x) for x in asked]
+
+    def tell(values: list[float]) -> None:
+        for x, value in zip(asked, values, strict=True):
+            search.tell(x, value)
+
+    return ask, tell
+
+
+def optuna(sampler: Callable[[Any, int], Any]) -> Batches:
+    """A sampler of Optuna: q times `ask`, then q times `tell`."""
+
+    def batches(problem: Problem, seed: int, told: Told) -> Any:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        space: Any = Space.of(problem.space).distributions
+        study = optuna.create_study(direction="maximize", sampler=sampler(optuna.samplers, seed))
+        for params, value in told:
+            study.add_trial(optuna.trial.create_trial(params=params, distributions=space, value=value))
+        asked: list[Any] = []
+
+        def ask(q: int) -> list[Params]:
+            asked[:] = [study.ask(space) for _ in range(q)]
+            return [trial.params for trial in asked]
+
+        def tell(values: list[float]) -> None:
+            for trial, value in zip(asked, values, strict=True):
+                study.tell(trial, value)
+
+        return ask, tell
+
+    return batches
+
+
+CONTESTANTS: dict[str, Batches] = {
+    "auto": satisfice,
+    "tpe": optuna(lambda samplers, seed: samplers.TPESampler(seed=seed, constant_liar=True)),
+    "gp": optuna(lambda samplers, seed: samplers.GPSampler(seed=seed, deterministic_objective=True)),
+}
+
+
+def run_batches(contestant: str, q: int, problem: str, seed: int) -> Record:
+    """One run: the rounds until the first good value."""
+    chosen = PROBLEMS[problem]
+    told = starting_points(chosen, seed)
+    good, rounds, spent = any(value >= chosen.target for _, value in told), 1, len(told)
+    if not good:
+        with quiet():
+            ask, tell = CONTESTANTS[contestant](chosen, seed, told)
+            while not good and spent < BUDGET:
+                values = [chosen.value(params) for params in ask(min(q, BUDGET - spent))]
+                tell(values)
+                rounds, spent, good = rounds + 1, spent + len(values), max(values) >= chosen.target
+    key = f"{contestant}/{q}/{problem}/{seed}"
+    return {"key": key, "contestant": contestant, "q": q, "problem": problem, "rounds": rounds, "good": good}
+
+
+def table(records: list[Record]) -> str:
+    """A row a contestant: geometric mean over the problems of the mean rounds, and its ratio to q = 1."""
+    lines = ["| | " + " | ".join(f"q = {q}" for q in SIZES) + " |", "|---" * (len(SIZES) + 1) + "|"]
+    for contestant in CONTESTANTS:
+        cells = []
+        first = None
+        for q in SIZES:
+            mine = [r for r in records if r["contestant"] == contestant and r["q"] == q]
+            if not mine:
+                cells.append("-")
+                continue
+            means = [np.mean([r["rounds"] for r in mine if r["problem"] == p]) for p in {r["problem"] for r in mine}]
+            level = float(np.exp(np.mean(np.log(means))))
+            first = first or level
+            cells.append(f"{level:.1f} ({level / first:.2f})")
+        lines.append(f"| {contestant} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is missing, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--contestants", default=",".join(CONTESTANTS))
+    given = parser.parse_args()
+    chosen = given.contestants.split(",")
+    every = [(c, q, p, s) for c in chosen for s in range(given.runs) for q in SIZES for p in NAMES]
+    tasks = [Task("/".join(map(str, each)), run_batches, each) for each in every]
+    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="batches"))))
+
+
+if __name__ == "__main__":
+    main()

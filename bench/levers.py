@@ -1,0 +1,118 @@
+"""What each part of the default is worth: the default without noise, and variants of it that leave a part out or change it.
+
+    .venv-bench/bin/python bench/levers.py [--runs 10 --jobs 2 --only straight,pg]
+
+Evaluations until the first good value, as in bench/evaluations.py, on the problems that defaults may be chosen by, tuning tasks excepted
+(they take long). Resumable: records go to out/records/levers.jsonl. Prints the table of docs/default.md.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import eval_peers
+import numpy as np
+from eval_problems import PROBLEMS
+from evaluations import record
+
+from satisfice.experiments.records import Record
+from satisfice.experiments.run import Task, run_tasks
+from satisfice.gp.families import Family, auto_families
+from satisfice.gp.models import LearnedModel, Model, auto_model, has_grown
+from satisfice.rules import Rule
+from satisfice.rules.aspire import Aspire
+from satisfice.rules.marginal import ExpectedExcess, ProbabilityGood
+
+FOR_EVER = 10**9
+PATH = Path(__file__).parent.parent / "out" / "records" / "levers.jsonl"
+NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
+
+
+def _without(*left_out: int) -> LearnedModel:
+    """The default model without some of its kernels."""
+
+    def families(dimension: int) -> tuple[Family, ...]:
+        return tuple(f for k, f in enumerate(auto_families(dimension)) if k not in left_out or dimension == 1)
+
+    return LearnedModel(families, has_grown, bends=True)
+
+
+LEVERS: dict[str, tuple[str, Rule, Model]] = {
+    "default": ("the default", Aspire(), auto_model()),
+    "straight": ("straight units", Aspire(), LearnedModel(auto_families, has_grown)),
+    "pg": ("pg: no limit to the reach, no distance", ProbabilityGood(), auto_model()),
+    "eg": ("eg in its place", ExpectedExcess(), auto_model()),
+    "near": ("reach 3 at every question", Aspire(reach=(3.0, 3.0)), auto_model()),
+    "far": ("reach 3 and without limit by turns", Aspire(reach=(3.0, 1e9)), auto_model()),
+    "clings": ("never keeps a distance", Aspire(patience=FOR_EVER), auto_model()),
+    "no-se": ("without the SE kernel", Aspire(), _without(0)),
+    "no-ard": ("without a length-scale for each dimension", Aspire(), _without(2)),
+    "no-additive": ("without the additive kernel", Aspire(), _without(3)),
+    "before": ("pg in straight units", ProbabilityGood(), LearnedModel(auto_families, has_grown)),
+}
+
+
+def run_lever(lever: str, problem: str, seed: int) -> Record:
+    """One run of a variant, as a record."""
+    _, rule, model = LEVERS[lever]
+    eval_peers.CONTESTANTS["lever"] = eval_peers.satisfice(rule, model)
+    return record(problem, "lever", seed) | {"key": f"{lever}/{problem}/{seed}", "lever": lever}
+
+
+def table(records: list[Record]) -> str:
+    """A row a variant: the geometric mean over the problems of its mean evaluations, and that over the default's, on the same runs."""
+    means: dict[str, dict[str, dict[int, int]]] = {}
+    for each in records:
+        means.setdefault(each["lever"], {}).setdefault(each["problem"], {})[each["seed"]] = each["evaluations"]
+    lines = [
+        "| variant | runs a problem | evaluations, geometric mean | ratio to the default (95 % interval) | worst on |"
+    ]
+    lines.append("|---|---|---|---|---|")
+    for lever, (says, _, _) in LEVERS.items():
+        shared = {p: sorted(means[lever][p].keys() & means["default"][p].keys()) for p in means.get(lever, {})}
+        if not shared:
+            continue
+        pairs = {
+            p: tuple(np.array([means[who][p][s] for s in seeds], dtype=float) for who in (lever, "default"))
+            for p, seeds in shared.items()
+        }
+        logs = {p: float(np.log(a.mean() / b.mean())) for p, (a, b) in pairs.items()}
+        level = np.exp(np.mean([np.log(a.mean()) for a, _ in pairs.values()]))
+        rng = np.random.default_rng(0)
+        draws = [
+            np.mean([_resampled(a, b, rng) for a, b in pairs.values()]) for _ in range(1000)
+        ]  # the runs of each problem are drawn again
+        low, high = np.exp(np.quantile(draws, [0.025, 0.975]))
+        worst = max(logs, key=lambda p: logs[p])
+        ratio = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
+        runs = min(len(seeds) for seeds in shared.values())
+        lines.append(
+            f"| {says} | {runs} | {level:.1f} | {ratio if lever != 'default' else '1'} | {worst} ({np.exp(logs[worst]):.1f}) |"
+        )
+    return "\n".join(lines)
+
+
+def _resampled(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> float:
+    chosen = rng.integers(len(a), size=len(a))
+    return float(np.log(a[chosen].mean() / b[chosen].mean()))
+
+
+def main() -> None:
+    """Run what is missing, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default=",".join(LEVERS))
+    given = parser.parse_args()
+    task = partial(Task, function=run_lever)
+    tasks = [
+        task(f"{lever}/{p}/{s}", arguments=(lever, p, s))
+        for lever in given.only.split(",")
+        for s in range(given.runs)
+        for p in NAMES
+    ]
+    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="levers"))))
+
+
+if __name__ == "__main__":
+    main()

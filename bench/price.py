@@ -1,0 +1,103 @@
+"""The price of not knowing: the default beside pg with the true kernel, on functions drawn from Gaussian processes.
+
+    .venv/bin/python bench/price.py [--draws 40 --jobs 2]
+
+Kernels SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2, each in 2, 4 and 8 dimensions; the
+target is what a thousandth of the uniform points reach; both start from the same three random points, budget 200.
+Resumable: records go to out/records/price.jsonl. Prints a table.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.random import default_rng
+
+from satisfice import Box, Search
+from satisfice.experiments.records import Record
+from satisfice.experiments.run import Task, run_tasks
+from satisfice.gp.kernels import Additive, Kernel, Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.gp.paths import draw_path
+from satisfice.gp.posterior import Posterior
+
+PATH = Path(__file__).parent.parent / "out" / "records" / "price.jsonl"
+BUDGET, FEATURES, SHARE = 200, 2000, 1e-3
+DIMENSIONS = (2, 4, 8)
+
+
+def kernel(name: str, dimension: int) -> Kernel:
+    """The kernel that functions are drawn from; length-scales grow with the dimension as distances do."""
+    length = 0.2 * np.sqrt(dimension)
+    if name == "additive":
+        return Additive("matern52", np.array([0.2]))
+    if name == "ard":
+        return Stationary("matern52", length * np.geomspace(0.5, 4.0, dimension))
+    return Stationary(name, np.array([length]))
+
+
+KERNELS = ("se", "matern52", "ard", "additive")
+
+
+def run_price(name: str, dimension: int, seed: int) -> Record:
+    """The evaluations that each needs on one draw."""
+    rng = default_rng([2026, KERNELS.index(name), dimension, seed])
+    true = kernel(name, dimension)
+    function = draw_path(Posterior.given(true, 1e-6, np.empty((0, dimension)), np.empty(0)), rng, FEATURES)
+    target = float(np.quantile(function(rng.random((20_000, dimension))), 1 - SHARE))
+    starts = rng.random((3, dimension))
+    domain = Box([(0.0, 1.0)] * dimension)
+    known = Search(domain, target, "pg", model=FixedModel(true, 1e-6), noise=0, confirm=False, seed=seed)
+    default = Search(domain, target, noise=0, confirm=False, seed=seed)
+    spent = {}
+    for who, search in (("known", known), ("default", default)):
+        count, best = 0, -np.inf
+        while best < target and count < BUDGET:
+            x = starts[count] if count < len(starts) else search.ask()
+            value = float(function(x[None])[0])
+            search.tell(x, value)
+            count, best = count + 1, max(best, value)
+        spent[who] = count
+    return {"key": f"{name}/{dimension}/{seed}", "kernel": name, "dimension": dimension, **spent}
+
+
+def table(records: list[Record]) -> str:
+    """A row a kernel and dimension: mean evaluations of both, and their ratio with a 95 % interval over the draws."""
+    rng = default_rng(0)
+    lines = [
+        "| kernel | dimension | draws | pg with the true kernel | default | ratio (95 % interval) |",
+        "|---|---|---|---|---|---|",
+    ]
+    pairs = []
+    for name in KERNELS:
+        for d in DIMENSIONS:
+            mine = [(r["default"], r["known"]) for r in records if r["kernel"] == name and r["dimension"] == d]
+            if mine:
+                pairs.append(np.array(mine, dtype=float))
+                ours, known = pairs[-1].mean(axis=0)
+                draws = [_ratio(pairs[-1][rng.integers(len(mine), size=len(mine))]) for _ in range(1000)]
+                low, high = np.quantile(draws, [0.025, 0.975])
+                lines.append(
+                    f"| {name} | {d} | {len(mine)} | {known:.1f} | {ours:.1f} | {ours / known:.2f} ({low:.2f} to {high:.2f}) |"
+                )
+    together = np.exp(np.mean([np.log(_ratio(each)) for each in pairs]))
+    return "\n".join([*lines, f"\nGeometric mean of the ratios: {together:.2f}."])
+
+
+def _ratio(pair: np.ndarray) -> float:
+    return float(pair[:, 0].mean() / pair[:, 1].mean())
+
+
+def main() -> None:
+    """Run what is missing, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    every = [(name, d, s) for s in range(given.draws) for name in KERNELS for d in DIMENSIONS]
+    tasks = [Task("/".join(map(str, each)), run_price, each) for each in every]
+    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="price"))))
+
+
+if __name__ == "__main__":
+    main()
