@@ -1,0 +1,51 @@
+"""The benches of the default: levers, batches and the price of not knowing run, and their tables count right."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sklearn")
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import batches
+import levers
+import price
+
+
+@pytest.mark.parametrize("lever", levers.LEVERS)
+def test_every_lever_finds_a_good_value(lever):
+    found = levers.run_lever(lever, "forrester", 0)
+    assert "error" not in found
+    assert found["good"]
+    assert found["lever"] == lever
+
+
+def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
+    counts = {"default": {0: 10, 1: 20}, "pg": {0: 30, 1: 60, 2: 1}}
+    records = [
+        {"lever": lever, "problem": p, "seed": s, "evaluations": n}
+        for lever, runs in counts.items()
+        for p in ("a", "b")
+        for s, n in runs.items()
+    ]
+    rows = [row for row in levers.table(records).splitlines() if row.startswith("| pg")]
+    assert len(rows) == 1
+    assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
+
+
+@pytest.mark.parametrize("q", [1, 4])
+def test_a_batch_is_told_before_the_next_one_is_asked(q):
+    found = batches.run_batches("auto", q, "forrester", 0)
+    assert found["good"]
+    assert 1 <= found["rounds"] <= 1 + 200 / q
+    table = batches.table([found | {"contestant": "auto", "q": 1, "rounds": 12}, found | {"q": 4, "rounds": 3}])
+    assert "| auto | 12.0 (1.00) | 3.0 (0.25) | - |" in table
+
+
+def test_the_price_is_the_ratio_of_the_mean_evaluations():
+    found = price.run_price("matern52", 2, 0)
+    assert 1 <= min(found["known"], found["default"]) <= max(found["known"], found["default"]) <= price.BUDGET
+    table = price.table([{"kernel": "se", "dimension": 2, "known": 10, "default": n} for n in (10, 14)])
+    assert "| se | 2 | 2 | 10.0 | 12.0 | 1.20 (1.00 to 1.40) |" in table
+    assert "Geometric mean of the ratios: 1.20." in table
