@@ -55,6 +55,7 @@ A = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14],
               [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])  # fmt: skip
 P = np.array([[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
               [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]])  # fmt: skip
+RULES = {"paper": "pg", "auto": "auto"}  # the rule that goes with each of our models
 
 
 def hartmann(U: Array) -> Array:
@@ -79,7 +80,7 @@ def satisfice_step(model: str, n: int, seed: int) -> Figures:
     learns_at = (paper_model() if model == "paper" else auto_model()).learns_at
     first = n - WINDOW + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
     X, values = history(first - 1 + WINDOW, seed)
-    search = Search(Box([(0.0, 1.0)] * DIMENSION), target=TARGET, rule="pg", model=model, noise=0, seed=seed)
+    search = Search(Box([(0.0, 1.0)] * DIMENSION), target=TARGET, rule=RULES[model], model=model, noise=0, seed=seed)
     for x, value in zip(X[: first - 1], values[: first - 1], strict=True):
         search.tell(x, float(value))
     asked = search.ask()
