@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
-from eval_peers import BUDGET, CONTESTANTS, Told, version
+from eval_peers import BUDGET, CONTESTANTS, Contestant, Told, version
 from eval_problems import PROBLEMS, Problem
 from numpy.random import default_rng
 
@@ -44,7 +44,7 @@ def starting_points(problem: Problem, seed: int) -> Told:
     return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
 
 
-def run(problem: Problem, contestant: str, seed: int, budget: int = BUDGET) -> tuple[int, bool, float]:
+def run(problem: Problem, contestant: Contestant, seed: int, budget: int = BUDGET) -> tuple[int, bool, float]:
     """The evaluations until the first good value, whether there was one, and the contestant's own CPU seconds."""
     told = starting_points(problem, seed)
     for count, (_, value) in enumerate(told, start=1):
@@ -53,7 +53,7 @@ def run(problem: Problem, contestant: str, seed: int, budget: int = BUDGET) -> t
     spent, count = 0.0, len(told)
     with quiet():
         start = process_time()
-        questions = CONTESTANTS[contestant](problem, seed, told)
+        questions = contestant(problem, seed, told)
         params = next(questions)
         while True:
             spent += process_time() - start
@@ -85,7 +85,7 @@ def quiet() -> Iterator[None]:
 def record(problem: str, contestant: str, seed: int) -> Record:
     """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
     try:
-        count, good, seconds = run(PROBLEMS[problem], contestant, seed)
+        count, good, seconds = run(PROBLEMS[problem], CONTESTANTS[contestant], seed)
         broken = {}
     except Exception as error:
         count, good, seconds = BUDGET, False, 0.0

@@ -10,10 +10,10 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-import eval_peers
 import numpy as np
+from eval_peers import satisfice
 from eval_problems import PROBLEMS
-from evaluations import record
+from evaluations import run
 
 from satisfice.experiments.records import Record
 from satisfice.experiments.run import Task, run_tasks
@@ -55,8 +55,9 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
 def run_lever(lever: str, problem: str, seed: int) -> Record:
     """One run of a variant, as a record."""
     _, rule, model = LEVERS[lever]
-    eval_peers.CONTESTANTS["lever"] = eval_peers.satisfice(rule, model)
-    return record(problem, "lever", seed) | {"key": f"{lever}/{problem}/{seed}", "lever": lever}
+    count, good, _ = run(PROBLEMS[problem], satisfice(rule, model), seed)
+    key = f"{lever}/{problem}/{seed}"
+    return {"key": key, "lever": lever, "problem": problem, "seed": seed, "evaluations": count, "good": good}
 
 
 def table(records: list[Record]) -> str:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import eval_page
 import eval_problems
 import evaluations
+from eval_peers import CONTESTANTS
 from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
 from eval_tasks import TASKS
 
@@ -140,11 +141,11 @@ def test_a_tuning_task_has_one_finite_value_for_a_setting(name):
 @pytest.mark.parametrize("name", ["levy5", "network"])
 def test_a_contestant_runs_to_the_budget_or_to_the_target(contestant, name):
     problem = replace(PROBLEMS[name], target=1e6)
-    assert evaluations.run(problem, contestant, seed=0, budget=6)[:2] == (6, False)
+    assert evaluations.run(problem, CONTESTANTS[contestant], seed=0, budget=6)[:2] == (6, False)
     told = evaluations.starting_points(problem, seed=0)
     second = sorted(value for _, value in told)[1]
     first_good = next(k for k, (_, value) in enumerate(told, start=1) if value >= second)
-    assert evaluations.run(replace(problem, target=second), contestant, seed=0)[:2] == (first_good, True)
+    assert evaluations.run(replace(problem, target=second), CONTESTANTS[contestant], seed=0)[:2] == (first_good, True)
 
 
 def test_a_contestant_that_breaks_down_has_a_record(monkeypatch):
