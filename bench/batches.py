@@ -4,7 +4,7 @@
 
 A round asks q times, each time with what was asked before pending, then tells all values. The first round is the three common random
 settings of bench/evaluations.py; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
-Resumable: records go to out/records/batches.jsonl. Prints the table of docs/benchmarks.md's section on parallel work.
+Resumable: records go to out/records/batches.jsonl. Prints a table.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import numpy as np
 from eval_peers import BUDGET, Params, Told
 from eval_problems import PROBLEMS, Problem
 from evaluations import quiet, starting_points
+from levers import NAMES
 
 from satisfice import Search
 from satisfice.experiments.records import Record
@@ -24,7 +25,6 @@ from satisfice.study.space import Space
 
 PATH = Path(__file__).parent.parent / "out" / "records" / "batches.jsonl"
 SIZES = (1, 4, 16)
-NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 Batches = Callable[[Problem, int, Told], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
 
 

@@ -16,9 +16,7 @@ from satisfice.types import Array
 PATIENCE = 20  # so many repeats are always affordable,
 SHARE = 4.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
-DOUBT = (
-    0.75  # so many posterior standard deviations are taken off a gap: the best of many estimates is too good to be true
-)
+DOUBT = 0.75  # posterior standard deviations taken off a gap: the best of many estimates is too good to be true
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
 

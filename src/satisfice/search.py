@@ -25,9 +25,7 @@ from satisfice.threads import one_blas_thread
 from satisfice.types import Array, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
-LOOK_AROUND = (
-    3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong there
-)
+LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
 NEIGHBOURHOOD = 0.1  # in the unit cube
 FAINT = 1e-3  # a smaller chance of the best bet says nothing of how many evaluations are needed
 
