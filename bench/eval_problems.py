@@ -257,7 +257,7 @@ _OTHERS: dict[str, tuple[Mapping[str, Form], Rows, float | None, tuple[str, ...]
     "griewank5": (_box(-600, 600, 5), moved(griewank, -600, 600, 5, 5, turned=True), 1e-3, ("rugged", "rotated"), True),
     "schwefel4": (_box(-500, 500, 4), schwefel, 1e-3, ("rugged", "separable"), True),
     "embedded20": (_box(0, 1, 20), embedded, 1e-3, ("smooth", "many dimensions"), True),
-    "zakharov10": (_box(-5, 10, 10), zakharov, 1e-3, ("smooth", "heavy tail", "large values"), True),
+    "zakharov10": (_box(-5, 10, 10), zakharov, 1e-3, ("smooth", "heavy tail", "large values"), False),
     "tail3": (_TAIL, tail, 1e-3, ("log scales", "heavy tail"), True),
     "waves3": (_box(0, 1, 3), waves, None, ("smooth", "near maximum"), True),
     "recipe": (_RECIPE, recipe, 1e-3, ("mixed",), True),

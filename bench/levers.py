@@ -17,8 +17,10 @@ from evaluations import run
 
 from satisfice.experiments.records import Record
 from satisfice.experiments.run import Task, run_tasks
-from satisfice.gp.families import Family, auto_families
-from satisfice.gp.models import LearnedModel, Model, auto_model, has_grown
+from satisfice.gp.families import Family, auto_families, exact_families
+from satisfice.gp.fit import Model
+from satisfice.gp.learned import LearnedModel, has_grown
+from satisfice.gp.models import auto_model
 from satisfice.rules import Rule
 from satisfice.rules.aspire import Aspire
 from satisfice.rules.marginal import ExpectedExcess, ProbabilityGood
@@ -28,27 +30,32 @@ PATH = Path(__file__).parent.parent / "out" / "records" / "levers.jsonl"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 
 
-def _without(*left_out: int) -> LearnedModel:
-    """The default model without some of its kernels."""
+def _model(*left_out: int, bends: bool = True, doubts: bool = True) -> LearnedModel:
+    """The default model without noise, but for some of its kernels or other parts."""
 
     def families(dimension: int) -> tuple[Family, ...]:
-        return tuple(f for k, f in enumerate(auto_families(dimension)) if k not in left_out or dimension == 1)
+        return tuple(f for k, f in enumerate(exact_families(dimension)) if k not in left_out or dimension == 1)
 
-    return LearnedModel(families, has_grown, bends=True)
+    return LearnedModel(families, has_grown, bends=bends, doubts=doubts)
 
 
 LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "default": ("the default", Aspire(), auto_model()),
-    "straight": ("straight units", Aspire(), LearnedModel(auto_families, has_grown)),
-    "pg": ("pg: no limit to the reach, no distance", ProbabilityGood(), auto_model()),
+    "no-margin": ("no margin from the sides", Aspire(margin=0.0), auto_model()),
+    "margin-15": ("a margin of 0.15", Aspire(margin=0.15), auto_model()),
+    "no-ridge": ("without the ridge", Aspire(), _model(5)),
+    "no-ripples": ("without the ripples", Aspire(), _model(4)),
+    "no-doubts": ("weights without the prior", Aspire(), _model(doubts=False)),
+    "straight": ("straight units", Aspire(), _model(bends=False)),
+    "pg": ("pg in the place of aspire", ProbabilityGood(), auto_model()),
     "eg": ("eg in its place", ExpectedExcess(), auto_model()),
     "near": ("reach 3 at every question", Aspire(reach=(3.0, 3.0)), auto_model()),
     "far": ("reach 3 and without limit by turns", Aspire(reach=(3.0, 1e9)), auto_model()),
     "clings": ("never keeps a distance", Aspire(patience=FOR_EVER), auto_model()),
-    "no-se": ("without the SE kernel", Aspire(), _without(0)),
-    "no-ard": ("without a length-scale for each dimension", Aspire(), _without(2)),
-    "no-additive": ("without the additive kernel", Aspire(), _without(3)),
-    "before": ("pg in straight units", ProbabilityGood(), LearnedModel(auto_families, has_grown)),
+    "no-se": ("without the SE kernel", Aspire(), _model(0)),
+    "no-ard": ("without a length-scale for each dimension", Aspire(), _model(2)),
+    "no-additive": ("without the additive kernel", Aspire(), _model(3)),
+    "before": ("pg, four kernels, straight units", ProbabilityGood(), LearnedModel(auto_families, has_grown)),
 }
 
 

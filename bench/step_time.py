@@ -38,7 +38,7 @@ from rich.progress import Progress
 from scipy.linalg import lapack
 
 from satisfice import Box, Search
-from satisfice.gp.models import OFTEN, auto_model, paper_model
+from satisfice.gp.learned import OFTEN, every_third, has_grown
 from satisfice.types import Array
 
 Figures = dict[str, float]  # "seconds" always; whatever else explains it
@@ -77,7 +77,7 @@ def history(n: int, seed: int) -> tuple[Array, Array]:
 
 def satisfice_step(model: str, n: int, seed: int) -> Figures:
     """The amortised step of a `Search`; step k is the tell of the k-th observation and the ask after it."""
-    learns_at = (paper_model() if model == "paper" else auto_model()).learns_at
+    learns_at = every_third if model == "paper" else has_grown
     first = n - WINDOW + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
     X, values = history(first - 1 + WINDOW, seed)
     search = Search(Box([(0.0, 1.0)] * DIMENSION), target=TARGET, rule=RULES[model], model=model, noise=0, seed=seed)

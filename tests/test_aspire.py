@@ -46,6 +46,19 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain):
     assert (Aspire().propose(odd, default_rng(0)) == Aspire().propose(replace(odd, stale=0), default_rng(0))).all()
 
 
+@pytest.mark.parametrize("step", [4, 6, 14])
+def test_early_every_second_question_keeps_a_margin_from_the_sides(step):
+    """The model knows least in the corners of the cube, and there the questions without a margin go."""
+    domain = Box([(0.0, 1.0)] * 3)
+    belief = replace(belief_on(domain, members=1), target=50.0, step=step)
+    inner = Aspire().propose(belief, default_rng(0))
+    assert (np.abs(inner - 0.5) <= 0.5 - Aspire().margin + 1e-12).all()
+    for other in (replace(belief, step=step + 1), replace(belief, step=3 + 4 * 3 + 1)):
+        assert np.abs(Aspire().propose(other, default_rng(0)) - 0.5).max() > 0.45
+    with_all = replace(Aspire(), margin=0.0).propose(belief, default_rng(0))
+    assert np.abs(with_all - 0.5).max() > 0.45
+
+
 def test_where_there_is_little_room_the_distance_is_smaller():
     belief = belief_on(FINITE, members=1)
     crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])

@@ -276,3 +276,12 @@ def test_the_ends_of_the_range_are_within_it():
     assert checked_range((0.9, 1), 0.9) == (0.9, 1.0)
     with pytest.raises(BadInput, match="low < high"):
         checked_range((0.9, 0.9), 0.9)
+
+
+@pytest.mark.parametrize("values", [[1.7e308] * 8, [1.7e308, -1.7e308] * 4, [2.7e154, 0.0, 2.7e154, 2.7e154]])
+def test_values_near_the_largest_float_overflow_nothing(values):
+    with np.errstate(over="raise", invalid="raise"):
+        assert all(
+            lower_bound(test, np.array(values), 0.05) <= max(values) for test in (KnownNoise(0.1), LearnedNoise())
+        )
+        assert look_skewed(np.array(values)) == look_skewed(np.array(values) / 1e150)

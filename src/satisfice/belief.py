@@ -106,8 +106,15 @@ class Belief:
 
 
 def _extended_as_bad(posterior: Posterior, u: Array, target: float, at_most: float) -> Posterior:
-    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value of f itself at u."""
+    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value of f itself at u.
+
+    Where f has ripples it is taken for a value of the trend: else the next best point would be next to this one.
+    """
+    nugget = posterior.kernel.nugget
+    if nugget and (posterior.X == u).all(axis=1).any():
+        return posterior
     mean, std = (float(part[0]) for part in posterior.marginal(u[None]))
     z = (mean - target) / std
     hazard = z if z > 1e6 else np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(-z))
-    return posterior.extend(u, min(mean - std * float(hazard), at_most), lam=1e-6 * posterior.kernel.variance)
+    lam = 1e-6 * posterior.kernel.variance - nugget
+    return posterior.extend(u, min(mean - std * float(hazard), at_most), lam=lam)

@@ -134,13 +134,15 @@ def level(delta: float, tested: int) -> float:
 def lower_bound(test: EProcess, values: Array, share: float) -> float:
     """The highest target that the fresh values certify at the level `share`; -inf if they certify none."""
     wanted = -np.log(share)
-    top = float(values.mean())
-    step = max(float(np.ptp(values)), getattr(test, "sigma", 0.0), 1e-12 * abs(top), 1e-300)
+    top = float((values / len(values)).sum())  # a sum of large values would overflow, and so would their range
+    step = max(
+        min(float(values.max()) - float(values.min()), LARGEST), getattr(test, "sigma", 0.0), 1e-12 * abs(top), 1e-300
+    )
     bottom = _below(lambda target: test.log_evidence(values, target) >= wanted, top, step)
     if bottom == -np.inf:
         return bottom
     for _ in range(60):
-        middle = 0.5 * (bottom + top)
+        middle = 0.5 * bottom + 0.5 * top
         bottom, top = (middle, top) if test.log_evidence(values, middle) >= wanted else (bottom, middle)
     return bottom
 
@@ -157,10 +159,12 @@ def _below(certified: Callable[[float], bool], top: float, step: float) -> float
 def look_skewed(values: Array) -> bool:
     """Whether the values are too skewed for a Gaussian: the certificates that assume one may then be wrong."""
     m = len(values)
-    spread = float(values.std()) if m else 0.0
+    size = float(np.abs(values).max(initial=0.0)) or 1.0
+    shares = values / size  # else the squares of large values would overflow
+    spread = float(shares.std()) if m else 0.0
     if m < FEW or spread == 0:
         return False
-    skewness = float((((values - values.mean()) / spread) ** 3).mean())
+    skewness = float((((shares - shares.mean()) / spread) ** 3).mean())
     return abs(skewness) > SKEWED * float(np.sqrt(6 * (m - 2) / ((m + 1) * (m + 3))))
 
 

@@ -14,7 +14,8 @@ from satisfice.border import number, stated_noise
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
 from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
-from satisfice.gp.models import Fit, FixedModel, Model, Observations
+from satisfice.gp.fit import Fit, Model, Observations
+from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Marginal
 from satisfice.hope import Outlook, outlook
 from satisfice.mixed import Mixed

@@ -31,37 +31,41 @@ class Score(Protocol):
         """The scores (m,) and their derivatives in U (m, d)."""
 
 
-def maximise(score: Score, belief: Belief, rng: Generator) -> Array:
+def maximise(score: Score, belief: Belief, rng: Generator, margin: float = 0.0) -> Array:
     """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate.
 
     On a finite set every point is scored. On a box the best candidates climb together and the best of those on to the top;
-    the results are snapped, and the best of everything wins.
+    the results are snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
     """
     if belief.points is not None:
         return best_of(belief.points, score(belief.points), belief, rng)
     spread, near = belief.candidates(rng)
+    if margin:
+        spread = belief.domain.snap(margin + (1 - 2 * margin) * spread)
+        near = belief.domain.snap(np.clip(near, margin, 1 - margin))
     candidates = np.vstack([spread, near])
     scores = score(candidates)
     half = RESTARTS // 2 if len(near) else RESTARTS
     first = np.argsort(-scores[: len(spread)])[:half]
     second = len(spread) + np.argsort(-scores[len(spread) :])[: RESTARTS - half]
     starts = np.concatenate([first, second])
-    climbed, heights = climb(score, candidates[starts])
+    climbed, heights = climb(score, candidates[starts], margin=margin)
     tops = np.argsort(-heights)[:POLISHED]
-    climbed[tops], heights[tops] = climb(score, climbed[tops], POLISH_ROUNDS)
+    climbed[tops], heights[tops] = climb(score, climbed[tops], POLISH_ROUNDS, margin)
     found = belief.domain.snap(climbed)
     if found is not climbed:
         heights = score(found)
     return best_of(np.vstack([found, candidates]), np.append(heights, scores), belief, rng)
 
 
-def climb(score: Score, starts: Array, rounds: int = ROUNDS) -> tuple[Array, Array]:
+def climb(score: Score, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
     """Where the starts (r, d) get to by at most `rounds` rounds of projected BFGS, and the scores (r,) there.
 
     A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
     the gradient, in the coordinates that are not held at a bound; a step that does not rise enough is refused, and the next
-    one is shorter.
+    one is shorter. No step ends nearer to a bound than `margin`.
     """
+    low, high = margin, 1 - margin
     U = starts
     f, g = score.with_gradient(U)
     if not np.isfinite(g).all():
@@ -69,10 +73,10 @@ def climb(score: Score, starts: Array, rounds: int = ROUNDS) -> tuple[Array, Arr
     H = np.eye(U.shape[1]) * (FIRST_STEP / np.maximum(np.abs(g).max(axis=1), TINY))[:, None, None]
     length, fresh = np.ones(len(U)), np.ones(len(U), dtype=bool)
     for _ in range(rounds):
-        free = np.where(g > 0, U < 1, U > 0)
+        free = np.where(g > 0, U < high, U > low)
         p = _times(H, g * free) * free
         p *= (length * np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(p).max(axis=1), TINY)))[:, None]
-        s = np.clip(U + p, 0.0, 1.0) - U
+        s = np.clip(U + p, low, high) - U
         value, gradient = score.with_gradient(U + s)
         rise = value - f
         up = rise >= 1e-4 * (g * s).sum(axis=1)

@@ -15,7 +15,8 @@ from satisfice.belief import Belief
 from satisfice.border import named
 from satisfice.certificate import Certificate
 from satisfice.domain import Domain, Finite
-from satisfice.gp.models import MODELS, FixedModel, Model, Note
+from satisfice.gp.fit import Model, Note
+from satisfice.gp.models import MODELS, FixedModel
 from satisfice.hope import Outlook
 from satisfice.knowledge import Estimate, Knowledge
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of

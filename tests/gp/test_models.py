@@ -6,9 +6,11 @@ from numpy.random import default_rng
 from scipy.stats import multivariate_normal
 
 from satisfice.domain import Box
-from satisfice.gp import models
+from satisfice.gp import learned
+from satisfice.gp.fit import Observations
 from satisfice.gp.kernels import Additive, Stationary
-from satisfice.gp.models import FixedModel, Observations, auto_model, every_third, has_grown, paper_model
+from satisfice.gp.learned import every_third, has_grown
+from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import QUANTUM, units_of
@@ -122,7 +124,7 @@ def test_a_fit_does_not_depend_on_the_fits_before_it(make, noise):
 
 @pytest.mark.parametrize("noise", [0.0, 0.05, None])
 def test_beyond_two_hundred_values_the_posterior_is_extended_and_still_the_same(noise, monkeypatch):
-    monkeypatch.setattr(models, "OFTEN", 12)
+    monkeypatch.setattr(learned, "OFTEN", 12)
     data, model = seen(30, noise=noise), paper_model()
     step_by_step = None
     for n in range(9, 31):
@@ -148,7 +150,7 @@ def test_the_papers_model_keeps_the_papers_bounds_and_lambda():
 
 
 def test_weights_are_the_evidences_with_half_a_log_n_for_each_parameter():
-    data = seen(24)
+    data = seen(24, noise=0.1)
     fit = auto_model().fit(data)
     scores = []
     for posterior, free in zip(fit.posteriors, [3, 3, 4, 3], strict=True):  # lambda counts for every member alike
@@ -158,6 +160,25 @@ def test_weights_are_the_evidences_with_half_a_log_n_for_each_parameter():
     expected = np.exp(np.array(scores) - max(scores))
     assert fit.weights == pytest.approx(expected / expected.sum(), rel=1e-3)
     assert sum(weight for weight, _ in fit.members) == pytest.approx(1.0)
+
+
+def test_without_noise_the_prior_of_the_hyperparameters_is_a_factor_of_the_weights():
+    data = seen(24)
+    fit = auto_model().fit(data)
+    expected, ones = 0.5 * np.sqrt(2), np.ones(2)
+    centres = [
+        np.log([expected, 1]), np.log([expected, 1]), np.log([expected, expected, 1]), np.log([0.5, 1]),
+        np.log([expected, 0.1, 1]), np.array([np.log(expected), 0, 0, 0]),
+    ]  # fmt: skip
+    spreads = [ones, ones, np.ones(3), ones, np.array([1.0, 2.0, 1.0]), np.array([1.0, 2.0, 2.0, 1.0])]
+    scores = []
+    for posterior, centre, spread in zip(fit.posteriors, centres, spreads, strict=True):
+        covariance = posterior.kernel(data.U, data.U) + posterior.lam * np.eye(24)
+        log_evidence = multivariate_normal(np.zeros(24), covariance, allow_singular=True).logpdf(posterior.y)
+        doubt = 0.5 * (((posterior.kernel.parameters - centre) / spread) ** 2).sum()
+        scores.append(log_evidence - 0.5 * (len(centre) + 1) * np.log(24) - doubt)
+    weights = np.exp(np.array(scores) - max(scores))
+    assert fit.weights == pytest.approx(weights / weights.sum(), rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +230,7 @@ def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
 
 
 def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(monkeypatch):
-    monkeypatch.setattr(models, "CAPACITY", 60)
+    monkeypatch.setattr(learned, "CAPACITY", 60)
     data = seen(100)
     fit = paper_model().fit(data)
     kept = fit.kept

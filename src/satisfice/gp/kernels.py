@@ -102,11 +102,19 @@ class Kernel(Protocol):
 
     @property
     def variance(self) -> float:
-        """k(x, x) = s^2."""
+        """k(x, x)."""
+
+    @property
+    def nugget(self) -> float:
+        """The part of the variance that a point shares with no other, however near."""
 
     @property
     def parameters(self) -> Array:
-        """log of the length-scales, then log of the scale s."""
+        """What is learned, as numbers without a sign of their own: log length-scales first, the log of the scale s last."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the parameters are called."""
 
     def with_parameters(self, parameters: Array) -> Self:
         """The same kernel with other hyperparameters (as `parameters` gives them)."""
@@ -153,8 +161,16 @@ class _Hyperparameters:
         return self.scale * self.scale
 
     @property
+    def nugget(self) -> float:
+        return 0.0
+
+    @property
     def parameters(self) -> Array:
         return np.log(np.append(self.lengthscale, self.scale))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(f"length-scale {j}" for j in range(len(self.lengthscale))), "scale")
 
     def with_parameters(self, parameters: Array) -> Self:
         values = np.exp(parameters)
@@ -162,7 +178,7 @@ class _Hyperparameters:
 
 
 @dataclass(frozen=True)
-class _StationaryPairs:
+class StationaryPairs:
     """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one."""
 
     kernel: "Stationary"
@@ -174,9 +190,11 @@ class _StationaryPairs:
 
     @property
     def value(self) -> Array:
+        """k(u_m, x_i), shape (m, n)."""
         return self.kernel.variance * self.rho
 
     def pull(self, weights: Array) -> Array:
+        """dk/dx_j = s^2 slope(r) (x_j - x'_j) / l_j^2, summed with the weights."""
         slopes = weights * self.slope
         moved = slopes.sum(axis=1)[:, None] * self.U - slopes @ self.X
         return self.kernel.variance * moved / self.kernel.lengthscale**2
@@ -208,12 +226,12 @@ class Stationary(_Hyperparameters):
         """The matrix k(a_i, b_j)."""
         return self.variance * FORMS[self.form].rho(self._r2(A, B))
 
-    def cross(self, U: Array, X: Array) -> _StationaryPairs:
+    def cross(self, U: Array, X: Array) -> StationaryPairs:
         """k(U, X) and its derivative in U."""
         r2 = self._r2(U, X)
-        return _StationaryPairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
+        return StationaryPairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
 
-    def gram(self, X: Array) -> _StationaryPairs:
+    def gram(self, X: Array) -> StationaryPairs:
         """k(X, X) and its derivative in the hyperparameters."""
         return self.cross(X, X)
 

@@ -1,95 +1,19 @@
-"""Models: observations -> weighted posteriors.
-
-A fit is a pure function of the observations in their order: hyperparameters are learned at fixed counts of observations,
-each time starting from the previous result of the same history, and between two of them the posterior is extended. Handing
-in an earlier fit of the same history saves that work and changes nothing.
-"""
+"""The models: of a known kernel, and those that learn, by name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from numpy.random import default_rng
 
-from satisfice.domain import Domain, Finite
-from satisfice.gp.evidence import learn
-from satisfice.gp.families import NOISE_FREE, Family, auto_families, paper_families
+from satisfice.domain import Finite
+from satisfice.gp.families import auto_families, exact_families, paper_families
+from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Kernel
+from satisfice.gp.learned import LearnedModel, every_third, has_grown
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import Units, units_of
-from satisfice.types import Array, BadInput
-
-OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
-LEARN_FROM = 500  # at most so many observations enter the learning of hyperparameters
-CAPACITY = 2000  # a posterior is built from at most so many observations: those that matter most
-
-Indices = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Observations:
-    """What has been seen, to be maximised: points U (n, d) of the unit cube, values y (n,), and what is known of them."""
-
-    domain: Domain
-    U: Array
-    y: Array
-    target: float
-    noise: float | None  # the standard deviation of the noise; None: to be learned
-    seed: int
-
-    def first(self, n: int) -> "Observations":
-        """The first n of them."""
-        return replace(self, U=self.U[:n], y=self.y[:n])
-
-
-class Note(NamedTuple):
-    """Something about a fit that a user may want to know; `serious` is worth a warning, once for each kind."""
-
-    kind: str
-    text: str
-    serious: bool
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The posteriors after n observations, in the model's units; the weights sum to one."""
-
-    n: int
-    learned_at: int  # the number of observations at which hyperparameters were learned last
-    units: Units
-    posteriors: tuple[Posterior, ...]
-    weights: Array
-    kept: Indices = field(repr=False)  # which observations the posteriors hold
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def members(self) -> tuple[tuple[float, Posterior], ...]:
-        """The posteriors that matter, weight first: those of at least a hundredth of the largest weight."""
-        live = self.weights >= 1e-2 * self.weights.max()
-        shares = self.weights / self.weights[live].sum()
-        return tuple((float(shares[k]), self.posteriors[k]) for k in np.flatnonzero(live))
-
-    @property
-    def means(self) -> Array:
-        """The posterior mean at the kept observations (n,): y - lambda alpha, without a matrix product."""
-        return np.asarray(sum(weight * (p.y - (p.lam + p.jitter) * p.alpha) for weight, p in self.members))
-
-
-class Model(Protocol):
-    """Turns observations into a fit; frozen."""
-
-    @property
-    def starting_points(self) -> int:
-        """How many values it wants before it has a say."""
-
-    def is_mixture(self, dimension: int) -> bool:
-        """Whether its beliefs are mixtures of several posteriors."""
-
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
-        """The fit to the observations; `previous` is a fit to the first few of the same observations, or None."""
+from satisfice.gp.units import Units
+from satisfice.types import BadInput
 
 
 @dataclass(frozen=True)
@@ -127,161 +51,35 @@ class FixedModel:
         return Posterior.given(self.kernel, self.lam, nothing.U, nothing.y)
 
 
-def has_grown(n: int) -> bool:
-    """A schedule for learning: at every count up to 10, then whenever n has grown by a tenth."""
-    return n > 0 and (n == 1 or _tenths(n) > _tenths(n - 1))
-
-
-def every_third(n: int) -> bool:
-    """The paper's schedule: every 3 observations up to `OFTEN`, then whenever n has grown by a tenth."""
-    return n > 0 and n % 3 == 0 if n <= OFTEN else has_grown(n)
-
-
-def _tenths(n: int) -> int:
-    return int(np.log(n) / np.log(1.1))
-
-
-@dataclass(frozen=True)
-class LearnedModel:
-    """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
-
-    Values are standardised at every step, with `bends` in bent units (`gp.units`). lambda is `NOISE_FREE` for a noise-free
-    objective, the known variance of the noise in standardised units (beyond `OFTEN` observations in those of the last learning),
-    or learned with the rest.
-    """
-
-    families: Callable[[int], tuple[Family, ...]]  # of the dimension
-    learns_at: Callable[[int], bool]
-    starting_points: int = 3  # as in the paper
-    bends: bool = False
-
-    def is_mixture(self, dimension: int) -> bool:
-        """Whether there are several kernels."""
-        return len(self.families(dimension)) > 1
-
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
-        """The fit to the observations; see the head of this module."""
-        families = self.families(seen.domain.dimension)
-        n, done, learned_at = len(seen.y), 0, 0
-        learned = tuple((family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families)
-        if previous is not None:
-            done, learned_at = previous.n, previous.learned_at
-            learned = tuple((posterior.kernel, posterior.lam) for posterior in previous.posteriors)
-        for m in range(done + 1, n + 1):
-            if self.learns_at(m):
-                learned = self._learn(families, learned, seen.first(m), first=learned_at == 0)
-                learned_at, previous = m, None
-        units = self._units(seen)
-        base = max(learned_at, min(n, 1))
-        if seen.noise is not None:
-            if seen.noise > 0 and n <= OFTEN:
-                base = n
-            learned = tuple((kernel, self._known_lam(seen.first(base))) for kernel, _ in learned)
-        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0][1]:
-            posteriors, kept, start = previous.posteriors, previous.kept, previous.n
-        else:
-            kept, start = _that_matter(seen.first(base), CAPACITY), base
-            blank = np.zeros(len(kept))
-            posteriors = tuple(Posterior.given(kernel, lam, seen.U[kept], blank) for kernel, lam in learned)
-        for m in range(start, n):
-            posteriors = tuple(posterior.extend(seen.U[m], 0.0) for posterior in posteriors)
-        kept = np.append(kept, np.arange(start, n))
-        z = units.standardise(seen.y[kept])
-        posteriors = tuple(posterior.with_values(z) for posterior in posteriors)
-        scores = np.array([posterior.log_evidence for posterior in posteriors])
-        scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
-        weights = np.exp(scores - scores.max())
-        notes = (*_at_bounds(families, learned, seen.noise), *_about_values(units, n, len(kept)))
-        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, notes)
-
-    def _units(self, seen: Observations) -> Units:
-        """Straight under noise: its downward half would be drawn together too, and the means come out too high."""
-        return units_of(seen.y, seen.target, bend=self.bends and seen.noise == 0)
-
-    def _known_lam(self, seen: Observations) -> float:
-        """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
-        share = self._units(seen).standardise_std(seen.noise or 0.0)
-        return float(np.clip(share * share, NOISE_FREE, 1e6))
-
-    def _learn(
-        self, families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
-    ) -> tuple[tuple[Kernel, float], ...]:
-        """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
-
-        There are several random ones the first time, then one, and one every fifth time where there are many observations.
-        """
-        n = len(seen.y)
-        rng = default_rng([seen.seed, n, 1])
-        some = _that_matter(seen, LEARN_FROM)
-        units = self._units(seen)
-        U, z = seen.U[some], units.standardise(seen.y[some])
-        lam = None if seen.noise is None else self._known_lam(seen)
-        if units.constant:  # equal values say nothing about the kernel, and that there is no noise
-            return tuple((family.kernel, lam or NOISE_FREE) for family in families)
-        fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)
-        results = []
-        for family, (kernel, last_lam) in zip(families, learned, strict=True):
-            prior = family.prior if lam is None else family.prior.without_last()
-            warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
-            starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
-            found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-4)
-            results.append((found.kernel, found.lam))
-        return tuple(results)
-
-
-def _that_matter(seen: Observations, most: int) -> Indices:
-    """The indices, in order, of at most `most` observations: the best, those nearest to the best one, and a spread."""
-    n = len(seen.y)
-    if n <= most:
-        return np.arange(n)
-    by_value = np.argsort(-seen.y, kind="stable")
-    distance = ((seen.U - seen.U[by_value[0]]) ** 2).sum(axis=1)
-    by_distance = np.argsort(distance, kind="stable")
-    chosen = np.union1d(by_value[: most // 4], by_distance[: most // 4])
-    rest = np.setdiff1d(np.arange(n), chosen)
-    spread = rest[np.linspace(0, len(rest) - 1, most - len(chosen)).round().astype(np.intp)]
-    return np.asarray(np.union1d(chosen, spread))
-
-
-def _at_bounds(
-    families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], noise: float | None
-) -> list[Note]:
-    """A note for each hyperparameter that sits at a bound."""
-    notes = []
-    for family, (kernel, lam) in zip(families, learned, strict=True):
-        values = np.append(kernel.parameters, np.log(lam))
-        names = [f"length-scale {j}" for j in range(len(values) - 2)] + ["scale", "noise"]
-        checked = len(values) if noise is None else len(values) - 1
-        for name, value, low, high in zip(names[:checked], values, family.prior.low, family.prior.high, strict=False):
-            for bound, side in ((low, "lower"), (high, "upper")):
-                if abs(value - bound) < 1e-6:
-                    text = f"{name} of the {kernel.form} kernel is at its {side} bound {np.exp(bound):g}"
-                    notes.append(Note("bound", text, serious=False))
-    return notes
-
-
-def _about_values(units: Units, n: int, kept: int) -> list[Note]:
-    """A note for each thing about the values that a user should know."""
-    notes = []
-    if units.constant:
-        notes.append(Note("constant", "all values so far are equal: there is nothing to learn from yet", serious=True))
-    if units.digits_lost:
-        text = "the values differ only in their last digits: subtract a constant from them before telling them"
-        notes.append(Note("digits", text, serious=True))
-    if kept < n:
-        text = f"the model keeps {kept} of {n} observations: the best, their neighbours and a spread of the others"
-        notes.append(Note("full", text, serious=True))
-    return notes
-
-
 def paper_model() -> LearnedModel:
     """The model of the paper's experiments (section 5.2)."""
     return LearnedModel(paper_families, every_third)
 
 
-def auto_model() -> LearnedModel:
-    """The default: a mixture of kernels weighted by evidence, in bent units."""
-    return LearnedModel(auto_families, has_grown, bends=True)
+@dataclass(frozen=True)
+class EitherModel:
+    """One model for exact values, another for noisy ones."""
+
+    exact: Model
+    noisy: Model
+    starting_points: int = 3
+
+    def is_mixture(self, dimension: int) -> bool:
+        """Whether one of them is."""
+        return self.exact.is_mixture(dimension) or self.noisy.is_mixture(dimension)
+
+    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+        """The fit of the one that is for such observations."""
+        return (self.exact if seen.noise == 0 else self.noisy).fit(seen, previous)
+
+
+def auto_model() -> EitherModel:
+    """The default: a mixture of kernels weighted by evidence; without noise of more kernels, in bent units.
+
+    Noise is not bent: its downward half would be drawn together, and the means come out too high.
+    """
+    exact = LearnedModel(exact_families, has_grown, bends=True, doubts=True)
+    return EitherModel(exact, LearnedModel(auto_families, has_grown))
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

@@ -26,11 +26,17 @@ class Aspire:
 
     The most probable point for a level that is `b` standard deviations away everywhere is that of the upper confidence bound
     mean + b std (Wang et al. 2016). PG of a far target is thus a bound with a huge b: it asks in the corners, where the model
-    knows least. Here b is at most `reach`, of which the two take turns. And when `patience` evaluations have not risen, every
-    second question keeps away from all points asked before: a basin that was tried in vain is left.
+    knows least. Here b is at most `reach`, of which the two take turns.
+
+    Even so the corners draw it: there are 2^d of them, and what is known least is always farthest out. In three and more
+    dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
+    And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
+    was tried in vain is left.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
+    margin: float = 0.25
+    early: int = 4
     patience: int = 10
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
@@ -41,7 +47,14 @@ class Aspire:
             if len(points):
                 return best_of(points, _score(belief, points, self.reach[turn])(points), belief, rng)
         points = belief.points if belief.points is not None else np.vstack(belief.candidates(rng))
-        return maximise(_score(belief, points, self.reach[turn]), belief, rng)
+        return maximise(
+            _score(belief, points, self.reach[turn]), belief, rng, self._margin(belief) if turn == 0 else 0.0
+        )
+
+    def _margin(self, belief: Belief) -> float:
+        """The margin that is kept from the sides of the box; 0 where there are few corners, and after the first questions."""
+        d = belief.domain.dimension
+        return self.margin if d > 2 and belief.step <= 3 + self.early * d else 0.0
 
 
 def _score(belief: Belief, points: Array, reach: float) -> MixedScore:

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial
 
 from satisfice.border import number
 from satisfice.domain import Box
-from satisfice.gp.models import Model
+from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.earlier import add_earlier
 from satisfice.study.interrupt import Interrupts

@@ -15,7 +15,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial
 
 from satisfice.domain import Box
-from satisfice.gp.models import Model
+from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.history import Follower
 from satisfice.study.lease import Look, reclaim

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import optuna
 
 from satisfice.domain import Domain
-from satisfice.gp.models import MODELS, Model
+from satisfice.gp.fit import Model
+from satisfice.gp.models import MODELS
 from satisfice.rules import RULES, Rule
 from satisfice.search import Search
 from satisfice.study.space import Space
