@@ -71,7 +71,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning]'
+	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning,docs]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 
