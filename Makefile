@@ -19,7 +19,7 @@ test: .venv/ready  ## all tests that take seconds
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow and not faults" -q
 
 test-slow: .venv/ready  ## the statistical tests that take minutes
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
+	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
 
 test-faults: .venv/ready  ## kills, full disks, crashes, attacks (most of an hour); writes docs/reliability.md
 	TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo /tmp) $(ONE_THREAD) $(BIN)/python -m pytest -m faults -q tests/faults; status=$$?; $(BIN)/python bench/write_reliability.py; exit $$status
@@ -32,7 +32,7 @@ mutants: .venv/ready  ## how many small changes of the formulas the tests notice
 	$(PYTHON) -m venv .venv-mutants
 	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet --constraint constraints.txt 'satisfice[plots] @ .' hypothesis mpmath scikit-learn
 	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet 'mutmut>=3.8,<4' 'pytest>=8.3,<9'
-	CI=1 $(ONE_THREAD) .venv-mutants/bin/python -m mutmut run --max-children 2
+	$(ONE_THREAD) .venv-mutants/bin/python -m mutmut run --max-children 2
 	.venv-mutants/bin/python -m mutmut results
 
 coverage: .venv/ready  ## the lines that the quick tests reach

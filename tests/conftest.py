@@ -1,14 +1,20 @@
 """One BLAS thread a process, set before numpy is loaded: the tests run in several processes."""
 
 import os
+import signal
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True)  # the same examples every time; elsewhere new ones are tried
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("same", derandomize=True)  # the same examples every time; with EXPLORE set new ones are tried
+if not os.environ.get("EXPLORE"):
+    settings.load_profile("same")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell starts background jobs so, and their children could not be interrupted
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["postgres"]
