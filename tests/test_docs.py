@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from satisfice.gp.kernels import FORMS
+from satisfice.gp.correlations import FORMS
 from satisfice.problems import PROBLEMS
 from satisfice.rules import RULES
 

@@ -9,6 +9,7 @@ the candidates share.
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from satisfice.certificate import Certificate, EProcess, level, look_skewed, lower_bound
 from satisfice.types import Array
@@ -18,6 +19,11 @@ SHARE = 4.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
 DOUBT = 0.75  # posterior standard deviations taken off a gap: the best of many estimates is too good to be true
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
+
+
+def key_of(x: npt.ArrayLike) -> bytes:
+    """What tells a point from all others; -0.0 is 0.0."""
+    return (np.asarray(x, dtype=np.float64) + 0.0).tobytes()
 
 
 @dataclass

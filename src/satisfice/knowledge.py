@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from satisfice.belief import Belief
 from satisfice.border import number, stated_noise
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
-from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, own_spread, plan
+from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.models import FixedModel
@@ -102,8 +102,7 @@ class Knowledge:
         if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
             low, high = self.value_range
             raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
-        told = np.asarray(x, dtype=np.float64) + 0.0
-        key = told.tobytes()
+        told, key = np.asarray(x, dtype=np.float64) + 0.0, key_of(x)
         self._X = np.vstack([self._X, told])
         self._U = np.vstack([self._U, u])
         self._y = np.append(self._y, y)
@@ -115,7 +114,7 @@ class Knowledge:
     def fail(self, x: npt.ArrayLike) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
         self._failed = np.vstack([self._failed, self._point(x)])
-        self._ledger.ask_again((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
+        self._ledger.ask_again(key_of(x))
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -131,12 +130,11 @@ class Knowledge:
 
     def is_candidate(self, x: npt.ArrayLike) -> bool:
         """Whether the point x is one that has been tested, or is being tested."""
-        return (np.asarray(x, dtype=np.float64) + 0.0).tobytes() in self._ledger.fresh
+        return key_of(x) in self._ledger.fresh
 
     def fresh_values(self, x: npt.ArrayLike) -> Array:
         """The fresh values (m,) seen at the point x, in the user's units."""
-        key = (np.asarray(x, dtype=np.float64) + 0.0).tobytes()
-        return self._sign * np.array(self._ledger.fresh.get(key, []))
+        return self._sign * np.array(self._ledger.fresh.get(key_of(x), []))
 
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), both in the user's units."""

@@ -5,7 +5,8 @@ import math
 import mpmath
 import numpy as np
 
-from satisfice.gp.kernels import FORMS, Additive, Stationary
+from satisfice.gp.correlations import FORMS
+from satisfice.gp.kernels import Additive, Stationary
 
 FORM_NAMES = ("se", "matern12", "matern32", "matern52")
 assert set(FORM_NAMES) == set(FORMS), "a new form needs a formula in `correlation`"

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from gp_oracle import FORM_NAMES, gram, kernels, pair, relative
 
-from satisfice.gp.kernels import FORMS, Additive, Stationary
+from satisfice.gp.correlations import FORMS
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.types import BadInput
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])

@@ -6,7 +6,6 @@ slope(r) = rho'(r) / r, the derivative of k in x_j is s^2 slope(r) (x_j - x'_j) 
 two matrix products (`pull`), and so is a weighted sum of the derivatives in the length-scales (`pull_parameters`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
@@ -14,57 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
+from satisfice.gp.correlations import FORMS
 from satisfice.types import Array, BadInput
-
-_SQRT3, _SQRT5 = np.sqrt(3.0), np.sqrt(5.0)
-
-
-@dataclass(frozen=True)
-class Form:
-    """A correlation as a function of r^2: rho alone, rho with its slope rho'(r) / r, and its spectral distribution."""
-
-    rho: Callable[[Array], Array]
-    rho_and_slope: Callable[[Array], tuple[Array, Array]]
-    nu: float  # the smoothness; infinite for SE
-
-    def frequencies(self, shape: tuple[int, int], rng: Generator) -> Array:
-        """Draws w (m, d) with E[cos(w'(x - x'))] = rho: normal for SE, Student-t with 2 nu degrees for Matérn."""
-        normal = rng.standard_normal(shape)
-        if np.isinf(self.nu):
-            return normal
-        return normal * np.sqrt(2 * self.nu / rng.chisquare(2 * self.nu, size=(shape[0], 1)))
-
-
-def _se(r2: Array) -> tuple[Array, Array]:
-    rho = np.exp(-0.5 * r2)
-    return rho, -rho
-
-
-def _matern12(r2: Array) -> tuple[Array, Array]:
-    r = np.sqrt(r2)
-    rho = np.exp(-r)
-    return rho, -rho / np.maximum(r, 1e-8)  # a kink at r = 0; but there the difference x - x' is 0 too
-
-
-def _matern32(r2: Array) -> tuple[Array, Array]:
-    a = _SQRT3 * np.sqrt(r2)
-    decay = np.exp(-a)
-    return (1 + a) * decay, -3 * decay
-
-
-def _matern52(r2: Array) -> tuple[Array, Array]:
-    a = _SQRT5 * np.sqrt(r2)
-    decay = np.exp(-a)
-    linear = (1 + a) * decay
-    return linear + (5 / 3) * r2 * decay, (-5 / 3) * linear
-
-
-FORMS: dict[str, Form] = {
-    "se": Form(lambda r2: np.exp(-0.5 * r2), _se, np.inf),
-    "matern12": Form(lambda r2: np.exp(-np.sqrt(r2)), _matern12, 0.5),
-    "matern32": Form(lambda r2: _matern32(r2)[0], _matern32, 1.5),
-    "matern52": Form(lambda r2: _matern52(r2)[0], _matern52, 2.5),
-}
 
 
 class Cross(Protocol):

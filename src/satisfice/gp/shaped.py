@@ -7,7 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.gp.kernels import FORMS, Stationary, StationaryPairs
+from satisfice.gp.correlations import FORMS
+from satisfice.gp.kernels import Stationary, StationaryPairs
 from satisfice.types import Array
 
 ROUGH = 1e4  # a wave of this frequency has nothing to do with itself a thousandth of the unit cube further on

@@ -13,6 +13,7 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.answer import Answer
+from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
 from satisfice.study.mark import ASKED, CANCELLED, HISTORY, Mark, State
@@ -92,7 +93,7 @@ class Follower:
         pending = self._pending(but=number)
         self._count_unseen(pending)
         x = self.search.ask([each.point for each in pending if each.point is not None])
-        again = self._first.get(_key(x))
+        again = self._first.get(key_of(x))
         hope = self.search.hope() if len(self._first) else None
         mark = Mark(x.tolist(), None if again is None else again.number, hope)
         return mark, self.space.decode(x) if again is None else dict(again.params)
@@ -145,7 +146,7 @@ class Follower:
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:
-            params = dict(self._first[_key(answer.point)].params)
+            params = dict(self._first[key_of(answer.point)].params)
         return replace(
             answer, verdict=verdict, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes)
         )
@@ -188,8 +189,8 @@ class Follower:
             self._rows.add(row)
         point = self._point(trial)
         if trial.system_attrs.get(ERROR) == WORKER_LOST:
-            if point is None or _key(point) not in self._lost:  # not the setting's fault, unless it happens again
-                self._lost |= set() if point is None else {_key(point)}
+            if point is None or key_of(point) not in self._lost:  # not the setting's fault, unless it happens again
+                self._lost |= set() if point is None else {key_of(point)}
                 return "cancelled"
         elif point is None and self.search is not None:
             self._skipped += 1
@@ -204,7 +205,7 @@ class Follower:
         """Whether the value can be one: False outside of the stated range."""
         if self.search is None or self.space is None or point is None:
             return True
-        key = _key(point)
+        key = key_of(point)
         first = self._first.get(key)
         fresh = first is not None and ASKED in trial.system_attrs and trial.params == first.params
         try:
@@ -258,7 +259,7 @@ class Follower:
         Before a trial is told, those of smaller numbers count: this is the order of candidates in which all workers agree.
         """
         if self.search is not None:
-            points = {_key(each.point): each.point for each in pending if each.repeated and each.point is not None}
+            points = {key_of(each.point): each.point for each in pending if each.repeated and each.point is not None}
             unknown = sum(each.point is None for each in pending)
             self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())
 
@@ -266,10 +267,6 @@ class Follower:
 def error_of(trial: FrozenTrial) -> str:
     """Why a trial has no usable value, in words."""
     return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))
-
-
-def _key(x: Array) -> bytes:
-    return (x + 0.0).tobytes()  # so that -0.0 is 0.0
 
 
 def _is_searchable(name: str, distribution: BaseDistribution) -> bool:

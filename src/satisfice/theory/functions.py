@@ -11,7 +11,8 @@ from numpy.random import Generator
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, gammaln, hyp0f1, logsumexp
 
-from satisfice.gp.kernels import FORMS, Kernel, Stationary
+from satisfice.gp.correlations import FORMS
+from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.types import Array, BadInput
 
 
