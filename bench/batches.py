@@ -2,8 +2,8 @@
 
     .venv-bench/bin/python bench/batches.py [--runs 10 --jobs 2 --contestants auto,tpe]
 
-A round asks q times, each time with what was asked before pending, then tells all values. The first round is the three common random
-settings of bench/evaluations.py; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
+A round asks q times, each time with what was asked before pending, then tells all values. The three common random settings of
+bench/evaluations.py come first, q at a time as well; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
 Resumable: records go to out/records/batches.jsonl. Prints a table.
 """
 
@@ -86,7 +86,9 @@ def run_batches(contestant: str, q: int, problem: str, seed: int) -> Record:
     """One run: the rounds until the first good value."""
     chosen = PROBLEMS[problem]
     told = starting_points(chosen, seed)
-    good, rounds, spent = any(value >= chosen.target for _, value in told), 1, len(told)
+    first = next((k for k, (_, value) in enumerate(told) if value >= chosen.target), None)
+    good, spent = first is not None, len(told)
+    rounds = (spent - 1 if first is None else first) // q + 1
     if not good:
         with quiet():
             ask, tell = CONTESTANTS[contestant](chosen, seed, told)
