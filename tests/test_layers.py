@@ -12,7 +12,7 @@ import satisfice
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
     {"types", "threads", "widths", "border"},
-    {"domain", "mixed", "acquisition", "regret", "gp"},
+    {"sobol", "domain", "mixed", "acquisition", "regret", "gp"},
     {"belief", "theory", "problems"},
     {"maximise"},
     {"rules"},

@@ -7,13 +7,14 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
+from satisfice.sobol import shifted_net
 from satisfice.types import Array, BadInput
 
 
@@ -45,18 +46,6 @@ class Domain(Protocol):
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points (n, d) of the unit cube, independent and uniform over the domain."""
-
-
-_BITS = 30
-
-
-@lru_cache(maxsize=16)
-def _sobol(dimension: int, power: int) -> npt.NDArray[np.uint32]:
-    """2^power points of a Sobol net with a fixed linear scrambling, as binary digits; a digital shift makes it random."""
-    from scipy.stats import qmc  # takes longer to import than everything else together, so only when it is needed
-
-    sobol = qmc.Sobol(dimension, scramble=True, bits=_BITS, rng=np.random.default_rng(0))
-    return np.asarray(sobol.random_base2(power) * (1 << _BITS), dtype=np.uint32)
 
 
 def _points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
@@ -198,9 +187,7 @@ class Box:
         if self.size is not None and self.size <= n:
             axes = [np.arange(steps + 1) / steps for steps in self._width]
             return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        net = _sobol(self.dimension, max(n - 1, 1).bit_length())[:n]
-        shifted = net ^ rng.integers(1 << _BITS, size=self.dimension, dtype=np.uint32)
-        return self._lattice((shifted + 0.5) / (1 << _BITS))
+        return self._lattice(shifted_net(n, self.dimension, rng))
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points of the unit cube, independent and uniform over the domain."""
