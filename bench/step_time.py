@@ -8,7 +8,7 @@ over repeats, each with data of its own; a peer beyond n = 400 is measured once.
 the history is uniform random points of the unit cube below the target, the 99 % quantile of the values, since
 a search that has met its target is over.
 
-paper, auto  `Search` with rule `pg` and that model: tell, ask. It learns hyperparameters on a schedule: often
+paper, auto  `Search` with that model and rule (`pg`, the default one): tell, ask. It learns hyperparameters on a schedule: often
              up to n = 200, where a figure is the mean of 15 steps up to n; rarely beyond, where it is
              amortised over the interval that starts with the first learning step at or after n:
              (learning step + (interval - 1) * ordinary step) / interval. The warm-up is not timed.
