@@ -2,6 +2,7 @@
 
 # ruff: noqa: PT017
 
+import inspect
 import math
 import signal
 import subprocess
@@ -54,12 +55,14 @@ def thirty() -> list[object]:
     ]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
 def test_thirty_values_end_complete_or_failed_with_a_reason(tmp_path, figures):
     values = thirty()
     queue = iter([each for value in values for each in (1.0, value)])  # more than half failures would end the search
     where = str(tmp_path / "s.db")
     find(lambda params: next(queue), SPACE, 9.0, noise=0, budget=2 * len(values), storage=where, name="n", model=BLIND)
+    next(
+        value for value in values if inspect.iscoroutine(value)
+    ).close()  # else Python complains that nobody awaited it
     trials = trials_of(where)
     bad = trials[1::2]
     states = Counter(trial.state.name for trial in bad)
