@@ -12,9 +12,8 @@ settings.register_profile("same", derandomize=True)  # the same examples every t
 if not os.environ.get("EXPLORE"):
     settings.load_profile("same")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # a shell starts background jobs so, and their children could not be interrupted
+# a shell starts background jobs with Ctrl-C ignored, and then nothing that the tests start could be interrupted
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["postgres"]

@@ -19,9 +19,7 @@ class Family:
 
     kernel: Kernel
     prior: Prior
-    guess: Callable[[Array, Array], Kernel] | None = (
-        None  # of points and values: where to learn from, besides at random
-    )
+    guess: Callable[[Array, Array], Kernel] | None = None  # of points and values: one more place to learn from
 
 
 Row = tuple[float, float, float, float]  # low, high, centre and spread of a parameter as it is learned

@@ -76,9 +76,8 @@ def open_study(
             study = optuna.create_study(
                 study_name=name, storage=storage, direction=direction, sampler=sampler, load_if_exists=True
             )
-        for trial in study.get_trials(
-            deepcopy=False
-        ):  # a damaged row is better found now than in the middle of a search
+        # a damaged row is better found now than in the middle of a search
+        for trial in study.get_trials(deepcopy=False):
             if not all(isinstance(value, float) for value in trial.values or ()):
                 raise TypeError(f"the value of trial {trial.number} is no number")
         storage.get_study_user_attrs(study._study_id)
