@@ -30,13 +30,13 @@ PATH = Path(__file__).parent.parent / "out" / "records" / "levers.jsonl"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 
 
-def _model(*left_out: int, bends: bool = True, doubts: bool = True) -> LearnedModel:
+def _model(*left_out: int, bends: bool = True, integrates: bool = True) -> LearnedModel:
     """The default model without noise, but for some of its kernels or other parts."""
 
     def families(dimension: int) -> tuple[Family, ...]:
         return tuple(f for k, f in enumerate(exact_families(dimension)) if k not in left_out or dimension == 1)
 
-    return LearnedModel(families, has_grown, bends=bends, doubts=doubts)
+    return LearnedModel(families, has_grown, bends=bends, integrates=integrates)
 
 
 LEVERS: dict[str, tuple[str, Rule, Model]] = {
@@ -45,7 +45,7 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "margin-15": ("a margin of 0.15", Aspire(margin=0.15), auto_model()),
     "no-ridge": ("without the ridge", Aspire(), _model(5)),
     "no-ripples": ("without the ripples", Aspire(), _model(4)),
-    "no-doubts": ("weights without the prior", Aspire(), _model(doubts=False)),
+    "counted": ("weights by the number of hyperparameters", Aspire(), _model(integrates=False)),
     "straight": ("straight units", Aspire(), _model(bends=False)),
     "pg": ("pg in the place of aspire", ProbabilityGood(), auto_model()),
     "eg": ("eg in its place", ExpectedExcess(), auto_model()),

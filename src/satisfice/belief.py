@@ -43,9 +43,16 @@ class Belief:
         """The log weight of each member (k,)."""
         return np.log([weight for weight, _ in self.members])
 
+    def marginals(self, U: Array) -> list[Marginal]:
+        """Mean and std of f at U (m, d) under each member."""
+        return [posterior.marginal(U) for _, posterior in self.members]
+
     def marginal(self, U: Array) -> Marginal:
         """Mean and std of f at U (m, d) under the mixture."""
-        marginals = [posterior.marginal(U) for _, posterior in self.members]
+        return self.mixed(self.marginals(U))
+
+    def mixed(self, marginals: list[Marginal]) -> Marginal:
+        """Mean and std under the mixture from those under each member."""
         if len(marginals) == 1:
             return marginals[0]
         weights = np.array([weight for weight, _ in self.members])[:, None]

@@ -1,6 +1,6 @@
 """Maximising a score over a domain: many starting points climb in one batch, with analytic gradients."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,31 +31,51 @@ class Score(Protocol):
         """The scores (m,) and their derivatives in U (m, d)."""
 
 
-def maximise(score: Score, belief: Belief, rng: Generator, margin: float = 0.0) -> Array:
-    """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate.
+class Candidates(NamedTuple):
+    """Points (m, d) of the domain to be scored: the first `spread` lie all over it, the others near the best ones so far."""
 
-    On a finite set every point is scored. On a box the best candidates climb together and the best of those on to the top;
-    the results are snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
-    """
+    points: Array
+    spread: int
+
+
+def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidates:
+    """All points of a finite set; of a box some that keep a `margin` from its sides."""
     if belief.points is not None:
-        return best_of(belief.points, score(belief.points), belief, rng)
+        return Candidates(belief.points, len(belief.points))
     spread, near = belief.candidates(rng)
     if margin:
         spread = belief.domain.snap(margin + (1 - 2 * margin) * spread)
         near = belief.domain.snap(np.clip(near, margin, 1 - margin))
-    candidates = np.vstack([spread, near])
-    scores = score(candidates)
-    half = RESTARTS // 2 if len(near) else RESTARTS
-    first = np.argsort(-scores[: len(spread)])[:half]
-    second = len(spread) + np.argsort(-scores[len(spread) :])[: RESTARTS - half]
-    starts = np.concatenate([first, second])
-    climbed, heights = climb(score, candidates[starts], margin=margin)
+    return Candidates(np.vstack([spread, near]), len(spread))
+
+
+def maximise(score: Score, belief: Belief, rng: Generator) -> Array:
+    """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate."""
+    start = candidates(belief, rng)
+    return best_from(start, score(start.points), score, belief, rng)
+
+
+def best_from(
+    start: Candidates, scores: Array, score: Score, belief: Belief, rng: Generator, margin: float = 0.0
+) -> Array:
+    """The best point that is found from candidates whose scores are known.
+
+    On a finite set it is one of them. On a box the best of them climb together and the best of those on to the top; the results
+    are snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
+    """
+    points, spread = start
+    if belief.points is not None:
+        return best_of(points, scores, belief, rng)
+    half = RESTARTS // 2 if len(points) > spread else RESTARTS
+    first = np.argsort(-scores[:spread])[:half]
+    second = spread + np.argsort(-scores[spread:])[: RESTARTS - half]
+    climbed, heights = climb(score, points[np.concatenate([first, second])], margin=margin)
     tops = np.argsort(-heights)[:POLISHED]
     climbed[tops], heights[tops] = climb(score, climbed[tops], POLISH_ROUNDS, margin)
     found = belief.domain.snap(climbed)
     if found is not climbed:
         heights = score(found)
-    return best_of(np.vstack([found, candidates]), np.append(heights, scores), belief, rng)
+    return best_of(np.vstack([found, points]), np.append(heights, scores), belief, rng)
 
 
 def climb(score: Score, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:

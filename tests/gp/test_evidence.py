@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gp_oracle import kernels, pair
 
-from satisfice.gp.evidence import Prior, learn, log_evidence_with_gradient
+from satisfice.gp.evidence import Prior, integrated, learn, log_evidence_with_gradient
 from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.types import NumericalFailure
@@ -207,3 +207,54 @@ def test_a_prior_without_its_last_parameter_keeps_the_others():
     assert np.allclose(np.exp(prior.low), [0.1, 0.2])
     assert np.allclose(np.exp(prior.high), [1.0, 2.0])
     assert prior.centre.shape == prior.spread.shape == (2,)
+
+
+def normal_prior(size, spread=1.0):
+    return Prior(np.full(size, -7.0), np.full(size, 7.0), np.full(size, -1.0), np.full(size, spread))
+
+
+@pytest.mark.parametrize("lam", [None, 1e-2])
+def test_the_integrated_evidence_equals_a_sum_over_a_grid_of_hyperparameters(lam):
+    """Laplace's method is exact for a normal posterior; of 40 values it is nearly one."""
+    X, y = data(40, dimension=1)
+    prior = normal_prior(2 + (lam is None))
+    found = learn(Stationary("se", 0.3), lam, X, y, prior, [prior.centre, np.zeros(len(prior.low))], tolerance=1e-12)
+    result = integrated(found, lam, X, y, prior)
+    steps = np.linspace(-4.0, 4.0, 41) if lam is None else np.linspace(-4.0, 4.0, 161)
+    total = 0.0
+    for length in steps:
+        for scale in steps:
+            lams = [math.log(lam)] if lam is not None else np.linspace(-7.0, -1.0, 61)
+            for log_lam in lams:
+                at = np.array([length, scale, log_lam])[: len(prior.low)]
+                kernel = Stationary("se", math.exp(length), math.exp(scale))
+                evidence = Posterior.given(kernel, math.exp(log_lam), X, y).log_evidence
+                density = np.exp(-0.5 * ((at + 1.0) ** 2)).prod() / (2 * math.pi) ** (len(at) / 2)
+                total += math.exp(evidence) * density * (steps[1] - steps[0]) ** 2 * (0.1 if lam is None else 1.0)
+    assert result.objective == pytest.approx(math.log(total), abs=0.25)
+    assert result.objective - found.objective == pytest.approx(result.prior - found.prior)
+    assert result.prior < found.prior
+
+
+def test_a_hyperparameter_that_the_values_say_nothing_about_costs_nothing():
+    X, y = data(20, dimension=2)
+    X[:, 1] = 0.5  # nobody can learn the second length-scale
+    plain, each = Stationary("matern52", 0.3), Stationary("matern52", np.array([0.3, 0.3]))
+    results = []
+    for kernel in (plain, each):
+        prior = normal_prior(len(kernel.parameters))
+        found = learn(kernel, 1e-4, X, y, prior, [prior.centre], tolerance=1e-12)
+        results.append(integrated(found, 1e-4, X, y, prior).objective)
+    assert results[1] == pytest.approx(results[0], abs=1e-3)
+
+
+def test_at_a_bound_and_where_the_prior_is_narrow_the_volume_is_at_most_one():
+    X, y = data(20, dimension=1)
+    prior = Prior(np.array([-7.0, -7.0]), np.array([-3.0, 7.0]), np.array([-4.0, 0.0]), np.array([1e-3, 1e-3]))
+    found = learn(Stationary("se", 0.3), 1e-4, X, y, prior, [prior.high], tolerance=1e-12)
+    result = integrated(found, 1e-4, X, y, prior)
+    assert found.objective - 0.1 <= result.objective <= found.objective
+    wide = Prior(prior.low, prior.high, np.zeros(2), np.ones(2))
+    at_bound = learn(Stationary("se", 0.3), 1e-4, X, y, wide, [wide.high], tolerance=1e-12)
+    assert at_bound.kernel.parameters[0] == pytest.approx(wide.high[0])
+    assert np.isfinite(integrated(at_bound, 1e-4, X, y, wide).objective)

@@ -1,4 +1,7 @@
-"""Correlations rho(r) of two values at a distance r, in units of the length-scale."""
+"""Correlations rho(r) of two values at a distance r, in units of the length-scale.
+
+The two that the models learn are written for speed, in place: a fresh array for each operation takes longer than the operation.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,8 +30,13 @@ class Form:
         return normal * np.sqrt(2 * self.nu / rng.chisquare(2 * self.nu, size=(shape[0], 1)))
 
 
+def _se_alone(r2: Array) -> Array:
+    rho = r2 * -0.5
+    return np.exp(rho, out=rho)
+
+
 def _se(r2: Array) -> tuple[Array, Array]:
-    rho = np.exp(-0.5 * r2)
+    rho = _se_alone(r2)
     return rho, -rho
 
 
@@ -44,16 +52,34 @@ def _matern32(r2: Array) -> tuple[Array, Array]:
     return (1 + a) * decay, -3 * decay
 
 
+def _matern52_alone(r2: Array) -> Array:
+    a = np.sqrt(r2)
+    a *= _SQRT5
+    rho = r2 * (5 / 3)
+    rho += a
+    rho += 1
+    np.negative(a, out=a)
+    rho *= np.exp(a, out=a)
+    return rho
+
+
 def _matern52(r2: Array) -> tuple[Array, Array]:
-    a = _SQRT5 * np.sqrt(r2)
-    decay = np.exp(-a)
-    linear = (1 + a) * decay
-    return linear + (5 / 3) * r2 * decay, (-5 / 3) * linear
+    a = np.sqrt(r2)
+    a *= _SQRT5
+    decay = np.negative(a)
+    np.exp(decay, out=decay)
+    a += 1
+    a *= decay
+    rho = r2 * (5 / 3)
+    rho *= decay
+    rho += a
+    a *= -5 / 3
+    return rho, a
 
 
 FORMS: dict[str, Form] = {
-    "se": Form(lambda r2: np.exp(-0.5 * r2), _se, np.inf),
+    "se": Form(_se_alone, _se, np.inf),
     "matern12": Form(lambda r2: np.exp(-np.sqrt(r2)), _matern12, 0.5),
     "matern32": Form(lambda r2: _matern32(r2)[0], _matern32, 1.5),
-    "matern52": Form(lambda r2: _matern52(r2)[0], _matern52, 2.5),
+    "matern52": Form(_matern52_alone, _matern52, 2.5),
 }

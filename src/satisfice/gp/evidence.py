@@ -1,7 +1,7 @@
-"""Learning hyperparameters: the log evidence with its analytic gradient, maximised by L-BFGS-B."""
+"""Learning hyperparameters: the log evidence with its analytic gradient, maximised by L-BFGS-B, and integrated by Laplace."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from satisfice.gp.posterior import cholesky
 from satisfice.types import Array, NumericalFailure
 
 K = TypeVar("K", bound=Kernel)
+STEP = 1e-3  # of a hyperparameter, for differences of gradients
 
 
 def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -> tuple[float, Array]:
@@ -29,9 +30,11 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     half_log_determinant = np.log(np.diagonal(L)).sum()
     value = -0.5 * float(y @ alpha[:, 0]) - half_log_determinant - 0.5 * len(y) * np.log(2 * np.pi)
     lower, _ = lapack.dpotri(L, lower=1)
-    inverse = lower + lower.T  # the upper half of what LAPACK returns is zero
-    inverse.flat[:: len(y) + 1] *= 0.5
-    M = np.outer(alpha, alpha) - inverse
+    M = np.outer(alpha, alpha)
+    diagonal = M.diagonal() - lower.diagonal()
+    M -= lower  # the upper half of what LAPACK returns is zero
+    M -= lower.T
+    M.flat[:: len(y) + 1] = diagonal
     gradient = 0.5 * np.append(gram.pull_parameters(M), lam * np.trace(M))
     return float(value), gradient
 
@@ -65,11 +68,15 @@ class Prior:
 
 @dataclass(frozen=True)
 class Learned(Generic[K]):
-    """A kernel and lam of (locally) maximal evidence times prior; `objective` is the log of that product."""
+    """A kernel and lam of (locally) maximal evidence times prior.
+
+    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume.
+    """
 
     kernel: K
     lam: float
-    objective: float
+    objective: float = 0.0
+    prior: float = 0.0
 
 
 def learn(
@@ -80,6 +87,7 @@ def learn(
     prior: Prior,
     starts: list[Array],
     tolerance: float = 1e-7,
+    rounds: int = 50,
 ) -> Learned[K]:
     """The best of L-BFGS-B runs from each start over log length-scales, log scale and, where lam is None, log lam.
 
@@ -97,7 +105,7 @@ def learn(
                 jac=True,
                 method="L-BFGS-B",
                 bounds=np.column_stack([prior.low, prior.high]),
-                options={"maxiter": 50, "ftol": tolerance, "gtol": 1e-4},
+                options={"maxiter": rounds, "ftol": tolerance, "gtol": 1e-4},
             )
         except NumericalFailure:
             continue
@@ -106,7 +114,25 @@ def learn(
     if best is None:
         raise NumericalFailure(f"the evidence of {len(y)} values is not finite anywhere that was tried")
     learned_kernel, learned_lam = _split(kernel, lam, best[1])
-    return Learned(learned_kernel, learned_lam, -best[0])
+    return Learned(learned_kernel, learned_lam, -best[0], prior.log_density_with_gradient(best[1])[0])
+
+
+def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: Prior) -> Learned[K]:
+    """The same with its objective integrated over the hyperparameters by Laplace's method; `lam` as it was given to `learn`.
+
+    The factor is the share of the prior's volume in which y is explained as well: with H the Hessian of -log(evidence x prior)
+    and S the spreads of the normal prior, det(S H S)^(-1/2). A direction that y says nothing about has the eigenvalue 1 and
+    costs nothing, however many there are; none is taken to be below 1, since learning makes nothing wider. H comes from
+    differences of the analytic gradient.
+    """
+    at = found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
+    negative = _negative(found.kernel, lam, X, y, prior)
+    gradient = negative(at)[1]
+    steps = np.diag(np.where(at + STEP <= prior.high, STEP, -STEP))
+    H = np.array([(negative(at + step)[1] - gradient) / step.sum() for step in steps])
+    scaled = 0.5 * (H + H.T) * np.outer(prior.spread, prior.spread)
+    log_volume = -0.5 * float(np.log(np.maximum(np.linalg.eigvalsh(scaled), 1.0)).sum())
+    return replace(found, objective=found.objective + log_volume, prior=found.prior + log_volume)
 
 
 def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:

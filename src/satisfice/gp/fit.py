@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from satisfice.domain import Domain
+from satisfice.gp.evidence import Learned
+from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
 from satisfice.types import Array
@@ -48,6 +50,7 @@ class Fit:
     posteriors: tuple[Posterior, ...]
     weights: Array
     kept: Indices = field(repr=False)  # which observations the posteriors hold
+    learned: tuple[Learned[Kernel], ...] = field(default=(), repr=False)  # for the next fit to start from
     notes: tuple[Note, ...] = ()
 
     @property

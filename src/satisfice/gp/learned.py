@@ -6,12 +6,12 @@ in an earlier fit of the same history saves that work and changes nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import default_rng
 
-from satisfice.gp.evidence import learn
+from satisfice.gp.evidence import Learned, integrated, learn
 from satisfice.gp.families import NOISE_FREE, Family
 from satisfice.gp.fit import Fit, Indices, Note, Observations
 from satisfice.gp.kernels import Kernel
@@ -21,10 +21,11 @@ from satisfice.gp.units import Units, units_of
 OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
 LEARN_FROM = 500  # at most so many observations enter the learning of hyperparameters
 CAPACITY = 2000  # a posterior is built from at most so many observations: those that matter most
+FAR_BEHIND = 12.0  # a kernel whose log weight is so far behind the best one's is out of the running for now
 
 
 def has_grown(n: int) -> bool:
-    """A schedule for learning: at every count up to 10, then whenever n has grown by a tenth."""
+    """A schedule for learning: at every count up to 12, then whenever n has grown by a tenth."""
     return n > 0 and (n == 1 or _tenths(n) > _tenths(n - 1))
 
 
@@ -41,17 +42,18 @@ def _tenths(n: int) -> int:
 class LearnedModel:
     """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
 
-    Values are standardised at every step, with `bends` in bent units (`gp.units`). With `doubts` the prior's density at the
-    learned hyperparameters is a factor of the weight: a kernel that had to go far for its evidence counts less. lambda is
-    `NOISE_FREE` for a noise-free objective, the known variance of the noise in standardised units (beyond `OFTEN` observations
-    in those of the last learning), or learned with the rest.
+    Values are standardised at every step, with `bends` in bent units (`gp.units`). With `integrates` the weight is the evidence
+    integrated over the hyperparameters instead (`integrated`): a kernel pays for what it had to learn, not for how much it
+    could have. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in standardised units (beyond
+    `OFTEN` observations in those of the last learning), or learned with the rest.
     """
 
     families: Callable[[int], tuple[Family, ...]]  # of the dimension
     learns_at: Callable[[int], bool]
     starting_points: int = 3  # as in the paper
     bends: bool = False
-    doubts: bool = False
+    integrates: bool = False
+    tolerance: float = 1e-4  # a smaller relative rise of the evidence ends the learning
 
     def is_mixture(self, dimension: int) -> bool:
         """Whether there are several kernels."""
@@ -61,10 +63,9 @@ class LearnedModel:
         """The fit to the observations; see the head of this module."""
         families = self.families(seen.domain.dimension)
         n, done, learned_at = len(seen.y), 0, 0
-        learned = tuple((family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families)
+        learned = tuple(Learned(family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families)
         if previous is not None:
-            done, learned_at = previous.n, previous.learned_at
-            learned = tuple((posterior.kernel, posterior.lam) for posterior in previous.posteriors)
+            done, learned_at, learned = previous.n, previous.learned_at, previous.learned
         for m in range(done + 1, n + 1):
             if self.learns_at(m):
                 learned = self._learn(families, learned, seen.first(m), first=learned_at == 0)
@@ -74,25 +75,27 @@ class LearnedModel:
         if seen.noise is not None:
             if seen.noise > 0 and n <= OFTEN:
                 base = n
-            learned = tuple((kernel, self._known_lam(seen.first(base))) for kernel, _ in learned)
-        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0][1]:
+            known = self._known_lam(seen.first(base))
+            learned = tuple(replace(each, lam=known) for each in learned)
+        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0].lam:
             posteriors, kept, start = previous.posteriors, previous.kept, previous.n
         else:
             kept, start = _that_matter(seen.first(base), CAPACITY), base
             blank = np.zeros(len(kept))
-            posteriors = tuple(Posterior.given(kernel, lam, seen.U[kept], blank) for kernel, lam in learned)
+            posteriors = tuple(Posterior.given(each.kernel, each.lam, seen.U[kept], blank) for each in learned)
         for m in range(start, n):
             posteriors = tuple(posterior.extend(seen.U[m], 0.0) for posterior in posteriors)
         kept = np.append(kept, np.arange(start, n))
         z = units.standardise(seen.y[kept])
         posteriors = tuple(posterior.with_values(z) for posterior in posteriors)
         scores = np.array([posterior.log_evidence for posterior in posteriors])
-        scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
-        if self.doubts:
-            scores += [_log_prior(family, kernel) for family, (kernel, _) in zip(families, learned, strict=True)]
+        if self.integrates:
+            scores += [each.prior for each in learned]
+        else:
+            scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
         weights = np.exp(scores - scores.max())
         notes = (*_at_bounds(families, learned, seen.noise), *_about_values(units, n, len(kept)))
-        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, notes)
+        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, notes)
 
     def _units(self, seen: Observations) -> Units:
         return units_of(seen.y, seen.target, bend=self.bends)
@@ -103,11 +106,12 @@ class LearnedModel:
         return float(np.clip(share * share, NOISE_FREE, 1e6))
 
     def _learn(
-        self, families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], seen: Observations, first: bool
-    ) -> tuple[tuple[Kernel, float], ...]:
+        self, families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...], seen: Observations, first: bool
+    ) -> tuple[Learned[Kernel], ...]:
         """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
 
-        There are several random ones the first time, then one, and one every fifth time where there are many observations.
+        There are several random ones the first time, then one, and one every fifth time where there are many observations;
+        between those a kernel that is far behind hardly moves.
         """
         n = len(seen.y)
         rng = default_rng([seen.seed, n, 1])
@@ -116,24 +120,26 @@ class LearnedModel:
         U, z = seen.U[some], units.standardise(seen.y[some])
         lam = None if seen.noise is None else self._known_lam(seen)
         if units.constant:  # equal values say nothing about the kernel, and that there is no noise
-            return tuple((family.kernel, lam or NOISE_FREE) for family in families)
+            return tuple(Learned(family.kernel, lam or NOISE_FREE) for family in families)
         fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)
-        results = []
-        for family, (kernel, last_lam) in zip(families, learned, strict=True):
-            prior = family.prior if lam is None else family.prior.without_last()
-            warm = kernel.parameters if lam is not None else np.append(kernel.parameters, np.log(last_lam))
-            starts = [warm, *(prior.draw(rng) for _ in range(fresh))]
+        prior = [family.prior if lam is None else family.prior.without_last() for family in families]
+        best = max(each.objective for each in learned)
+        found = []
+        for k, (family, last) in enumerate(zip(families, learned, strict=True)):
+            warm = last.kernel.parameters if lam is not None else np.append(last.kernel.parameters, np.log(last.lam))
+            starts = [warm, *(prior[k].draw(rng) for _ in range(fresh))]
             if family.guess is not None and fresh:
                 guessed = family.guess(U, z).parameters
                 starts[-1] = np.append(guessed, starts[-1][len(guessed) :])
-            found = learn(family.kernel, lam, U, z, prior, starts, tolerance=1e-4)
-            results.append((found.kernel, found.lam))
-        return tuple(results)
-
-
-def _log_prior(family: Family, kernel: Kernel) -> float:
-    """The log of the prior's density at the learned hyperparameters, lambda apart, up to a constant of the family."""
-    return family.prior.without_last().log_density_with_gradient(kernel.parameters)[0]
+            rounds = 1 if self.integrates and not fresh and last.objective < best - FAR_BEHIND else 50
+            found.append(learn(family.kernel, lam, U, z, prior[k], starts, self.tolerance, rounds))
+        if self.integrates:
+            best = -np.inf
+            for k in sorted(range(len(found)), key=lambda k: -found[k].objective):
+                if found[k].objective > best - FAR_BEHIND:  # else its volume could only put it further behind
+                    found[k] = integrated(found[k], lam, U, z, prior[k])
+                    best = max(best, found[k].objective)
+        return tuple(found)
 
 
 def _that_matter(seen: Observations, most: int) -> Indices:
@@ -150,19 +156,17 @@ def _that_matter(seen: Observations, most: int) -> Indices:
     return np.asarray(np.union1d(chosen, spread))
 
 
-def _at_bounds(
-    families: tuple[Family, ...], learned: tuple[tuple[Kernel, float], ...], noise: float | None
-) -> list[Note]:
+def _at_bounds(families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...], noise: float | None) -> list[Note]:
     """A note for each hyperparameter that sits at a bound."""
     notes = []
-    for family, (kernel, lam) in zip(families, learned, strict=True):
-        values = np.append(kernel.parameters, np.log(lam))
-        names = (*kernel.names, "noise")
+    for family, each in zip(families, learned, strict=True):
+        values = np.append(each.kernel.parameters, np.log(each.lam))
+        names = (*each.kernel.names, "noise")
         checked = len(values) if noise is None else len(values) - 1
         for name, value, low, high in zip(names[:checked], values, family.prior.low, family.prior.high, strict=False):
             for bound, side in ((low, "lower"), (high, "upper")):
                 if abs(value - bound) < 1e-6:
-                    text = f"{name} of the {kernel.form} kernel is at its {side} bound"
+                    text = f"{name} of the {each.kernel.form} kernel is at its {side} bound"
                     notes.append(Note("bound", text, serious=False))
     return notes
 

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from satisfice.acquisition import mix_standard_scores, standard_score
 from satisfice.belief import Belief
-from satisfice.maximise import SAME, best_of, maximise
+from satisfice.maximise import SAME, best_from, best_of, candidates
 from satisfice.rules.marginal import MixedScore
 from satisfice.types import Array
 
@@ -45,11 +45,11 @@ class Aspire:
         if turn == 0 and belief.stale >= self.patience:
             points = _at_a_distance(belief, rng)
             if len(points):
-                return best_of(points, _score(belief, points, self.reach[turn])(points), belief, rng)
-        points = belief.points if belief.points is not None else np.vstack(belief.candidates(rng))
-        return maximise(
-            _score(belief, points, self.reach[turn]), belief, rng, self._margin(belief) if turn == 0 else 0.0
-        )
+                return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
+        margin = self._margin(belief) if turn == 0 else 0.0
+        start = candidates(belief, rng, margin)
+        score, scores = _score(belief, start.points, self.reach[turn])
+        return best_from(start, scores, score, belief, rng, margin)
 
     def _margin(self, belief: Belief) -> float:
         """The margin that is kept from the sides of the box; 0 where there are few corners, and after the first questions."""
@@ -57,11 +57,13 @@ class Aspire:
         return self.margin if d > 2 and belief.step <= 3 + self.early * d else 0.0
 
 
-def _score(belief: Belief, points: Array, reach: float) -> MixedScore:
-    """The probability of reaching the target or, if that is lower, the highest mean + reach std of the points."""
-    mean, std = belief.marginal(points)
+def _score(belief: Belief, points: Array, reach: float) -> tuple[MixedScore, Array]:
+    """The probability of reaching the target or, if lower, the highest mean + reach std of the points; and theirs."""
+    marginals = belief.marginals(points)
+    mean, std = belief.mixed(marginals)
     level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
-    return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+    score = MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+    return score, score.of(marginals)
 
 
 def _at_a_distance(belief: Belief, rng: Generator) -> Array:

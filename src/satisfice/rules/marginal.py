@@ -15,6 +15,7 @@ from satisfice.acquisition import (
     standard_score,
 )
 from satisfice.belief import Belief
+from satisfice.gp.posterior import Marginal
 from satisfice.maximise import maximise
 from satisfice.types import Array
 
@@ -32,7 +33,11 @@ class MixedScore:
 
     def __call__(self, U: Array) -> Array:
         """The scores (m,)."""
-        values = [self.formula(*posterior.marginal(U)).value for _, posterior in self.belief.members]
+        return self.of(self.belief.marginals(U))
+
+    def of(self, marginals: list[Marginal]) -> Array:
+        """The scores (m,) of points where the marginal of each member is known."""
+        values = [self.formula(*marginal).value for marginal in marginals]
         if len(values) == 1:
             return values[0]
         return self.mix(self.belief.log_weights, np.stack(values))[0]
