@@ -45,6 +45,7 @@ Figures = dict[str, float]  # "seconds" always; whatever else explains it
 Contender = Callable[[int, int], Figures]  # (n, seed) -> figures of one measurement
 Record = dict[str, dict[int, list[Figures]]]  # contender -> n -> one entry a repeat
 
+Hook = Callable[[], object]
 clock = perf_counter  # `--cpu` exchanges it
 DIMENSION = 6
 WINDOW = 15  # steps timed in a row: up to n = 200, the period of learning with a fresh start
@@ -75,8 +76,15 @@ def history(n: int, seed: int) -> tuple[Array, Array]:
     return U[below][:n], values[below][:n]
 
 
-def satisfice_step(model: str, n: int, seed: int) -> Figures:
-    """The amortised step of a `Search`; step k is the tell of the k-th observation and the ask after it."""
+def _nothing() -> object:
+    return None
+
+
+def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after: Hook = _nothing) -> Figures:
+    """The amortised step of a `Search`; step k is the tell of the k-th observation and the ask after it.
+
+    `before` and `after` are called around the steps that are timed.
+    """
     learns_at = every_third if model == "paper" else has_grown
     first = n - WINDOW + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
     X, values = history(first - 1 + WINDOW, seed)
@@ -85,6 +93,7 @@ def satisfice_step(model: str, n: int, seed: int) -> Figures:
         search.tell(x, float(value))
     asked = search.ask()
     times: dict[bool, list[float]] = {True: [], False: []}
+    before()
     for k in range(first, first + WINDOW):
         value = hartmann(asked[None, :])[0]
         if value >= TARGET:  # the search would end here: a random point keeps it open
@@ -95,6 +104,7 @@ def satisfice_step(model: str, n: int, seed: int) -> Figures:
         times[learns_at(k)].append(clock() - start)
         if search.fallback:
             raise RuntimeError(f"{model}: the model failed at n = {k}, so the time means nothing")
+    after()
     learning, ordinary = statistics.mean(times[True]), statistics.mean(times[False])
     following = next(k for k in count(first + 1) if learns_at(k))
     interval = WINDOW / len(times[True]) if n <= OFTEN else following - first
