@@ -203,6 +203,17 @@ def test_a_finite_space_is_used_up_exactly_once():
             search.ask()
 
 
+def test_a_point_written_in_two_ways_is_one_point_of_a_finite_space():
+    search = Search(Finite([[0.3], [0.6]]), target=1.0, noise=0)
+    search.tell([0.3], 0.0)
+    search.tell([0.1 + 0.2], 0.0)
+    assert not search.exhausted
+    assert search.answer().verdict == "open"
+    search.tell([0.6], 0.0)
+    assert search.exhausted
+    assert search.answer().verdict == "none"
+
+
 def test_rounding_never_asks_a_point_twice():
     box = Box([(0, 4), (0, 9), (0.0, 1.0)], integers=[0, 1, 2])
     search = Search(box, target=1e9, noise=0)

@@ -23,10 +23,7 @@ from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput, NumericalFailure
 
 BEST = 5  # so many of the best points are looked around
-SILENT, LOUD = (
-    1e-9,
-    1e3,
-)  # the noise's standard deviation in the model's units: less is as good as none, more as nothing to see
+SILENT, LOUD = 1e-9, 1e3  # the noise's std in the model's units: less is as good as none, more as nothing to see
 
 
 @dataclass(frozen=True)
@@ -91,6 +88,12 @@ class Knowledge:
         if self._stated_noise is not None:
             return self._stated_noise == 0
         return self._ledger.deterministic
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every point of a finite domain has a value; how a point was written makes no difference."""
+        size = self.domain.size
+        return size is not None and len(self._U) >= size and len({key_of(u) for u in self._U}) == size
 
     def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True) -> None:
         """Record the value seen at x, whether x was asked for or not.

@@ -165,7 +165,7 @@ class Search(Knowledge):
         """
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self._memory)
-        if self.deterministic and len(self._ledger.first) == self.domain.size:
+        if self.deterministic and self.exhausted:
             return True
         if view is None or not self.confirm:
             return False
