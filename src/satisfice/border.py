@@ -1,7 +1,7 @@
 """Inputs are checked once, here: an error says what came, what was wanted and what to do."""
 
 from collections.abc import Callable, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -24,6 +24,18 @@ def number(value: object, what: str, hint: str = "") -> float:
     if not np.isfinite(converted):
         raise BadInput(f"{what}: {value!r} came; a finite number was wanted{hint}")
     return converted
+
+
+def whole(value: object, what: str, *, least: int) -> int:
+    """A whole number of at least so much, or one clear error."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise BadInput(f"{what}: {value!r:.80} came; a whole number, {least} or more, was wanted")
+    return int(value)
+
+
+def drawn_seed(seed: int | None) -> int:
+    """The seed, or a new one where none was given."""
+    return int(np.random.default_rng().integers(2**31)) if seed is None else whole(seed, "seed", least=0)
 
 
 def stated_noise(noise: object) -> float | Literal["learn"] | None:

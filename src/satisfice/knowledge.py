@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.belief import Belief
-from satisfice.border import number, stated_noise
+from satisfice.border import number, stated_noise, whole
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
 from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
@@ -58,13 +58,11 @@ class Knowledge:
             raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
         if not 0 < number(confidence, "confidence") < 1:
             raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise BadInput(f"seed: {seed!r} came; a whole number, 0 or more, was wanted")
         self.domain = domain
         self.target = number(target, "target")
         self.direction = direction
         self.confidence = float(confidence)
-        self.seed = int(seed)
+        self.seed = whole(seed, "seed", least=0)
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._model = model
         self.value_range = checked_range(value_range, self.target)
@@ -287,7 +285,6 @@ class Knowledge:
         standardised = float(fit.units.standardise(self._goal))
         means = fit.units.standardise(self._y[fit.kept]) if self.deterministic else fit.means
         order = np.argsort(-means, kind="stable")[:BEST]
-        none = np.empty((0, self.domain.dimension))
         return Belief(
             members=fit.members,
             domain=self.domain,
@@ -296,7 +293,7 @@ class Knowledge:
             seed=self.seed,
             incumbent=float(means.max()) if len(means) else 0.0,
             best=self._U[fit.kept[order]],
-            avoid=none if self.deterministic is False else self._U,
+            avoid=self._U[:0] if self.deterministic is False else self._U,
             repeats=self.deterministic is False,
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,

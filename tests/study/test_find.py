@@ -138,6 +138,12 @@ def test_bad_arguments_are_refused(wrong):
         find(3, SPACE, 1.0)
 
 
+def test_whole_numbers_may_be_numpys():
+    answer = least_branin(budget=np.int64(2), seed=np.int64(1))
+    assert answer.evaluations == 2
+    assert settings_of(answer) == settings_of(least_branin(budget=2, seed=1))
+
+
 def test_callbacks_see_each_trial_and_may_stop_the_study():
     seen = []
 

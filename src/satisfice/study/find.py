@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import optuna
-from numpy.random import default_rng
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 
-from satisfice.border import number
+from satisfice.border import drawn_seed, number, whole
 from satisfice.domain import Box
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
@@ -71,8 +70,7 @@ def find(
     """
     if not callable(objective):
         raise BadInput(f"objective: {objective!r:.80} came; a function of a dict of parameters was wanted")
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise BadInput(f"budget: {budget!r:.80} came; a whole number, 1 or more, was wanted")
+    budget = whole(budget, "budget", least=1)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
         raise BadInput(f"n_jobs: {n_jobs!r:.80} came; a number of threads was wanted, or -1 for one a core")
     if timeout is not None and number(timeout, "timeout") <= 0:
@@ -80,9 +78,8 @@ def find(
     if history is not None and callable(space):
         raise BadInput("history: a table came with a function as space; a space by its parameters' ranges was wanted")
     named = None if callable(space) else Space.of(space)
-    drawn = int(default_rng().integers(2**31)) if seed is None else seed
     settings = Settings(
-        target, direction, noise, confidence, value_range, rule, model, drawn, budget, named
+        target, direction, noise, confidence, value_range, rule, model, drawn_seed(seed), budget, named
     )  # fmt: skip
     settings.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with Interrupts() as interrupts, Progress(progress, budget, settings.target) as shown:
