@@ -203,6 +203,19 @@ def test_a_finite_space_is_used_up_exactly_once():
             search.ask()
 
 
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+def test_who_does_not_know_the_noise_is_told_that_no_point_of_a_finite_space_is_good(sigma):
+    search, rng = Search(Box([(0, 5)], integers=[0]), target=1.0), np.random.default_rng(0)
+    asked = []
+    while len(asked) < 60 and search.answer().verdict == "open":
+        asked.append(float(search.ask()[0]))
+        search.tell([asked[-1]], -asked[-1] + sigma * rng.standard_normal())
+    assert search.answer().verdict == "none"
+    assert sorted(asked[:6]) == [0, 1, 2, 3, 4, 5]
+    assert asked[6] == 0  # the best one
+    assert (len(asked) == 7) == (sigma == 0)
+
+
 def test_a_point_written_in_two_ways_is_one_point_of_a_finite_space():
     search = Search(Finite([[0.3], [0.6]]), target=1.0, noise=0)
     search.tell([0.3], 0.0)

@@ -41,7 +41,8 @@ class Search(Knowledge):
     ...     search.tell(x, -((x[0] - 1) ** 2) - (x[1] - 2) ** 2)
 
     `noise`: 0 declares a noise-free objective; a number is the known standard deviation; "learn" is unknown noise; None does not
-    know: the first point that reaches the target is asked again, and an identical value means noise-free. Under noise a promising
+    know: the first point that reaches the target is asked again (the best one, where a finite domain has no other left), and an
+    identical value means noise-free. Under noise a promising
     point is asked again until its fresh values certify it; `confirm=False` leaves every question to the rule. `value_range` is
     the range (low, high) that no value can leave: with it a certificate holds for any noise.
     `rule` is a name in `satisfice.rules.RULES` or a rule, `model` is "auto", "paper" or a model.
@@ -181,7 +182,7 @@ class Search(Knowledge):
         self.fallback = False
         step = len(self._y) + len(self._failed) + len(waiting) + 1
         rng = default_rng([self.seed, step])
-        if self.deterministic is None and self._y.max(initial=-np.inf) >= self._goal:
+        if self.deterministic is None and (self._y.max(initial=-np.inf) >= self._goal or self.exhausted):
             index = int(np.argmax(self._y))
             if not (waiting == self._U[index]).all(axis=1).any():
                 return self._X[index]

@@ -209,6 +209,22 @@ def test_a_table_of_candidates_is_searched_row_by_row():
         assert len({tuple(row.values()) for row in asked}) == len(asked)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_used_up_space_is_decided_without_being_told_of_the_noise(n_jobs):
+    answer = find(lambda p: -p["x"], {"x": (0, 5)}, target=1.0, seed=1, n_jobs=n_jobs)
+    assert (answer.verdict, answer.evaluations) == ("none", 7)
+    assert not any("before the budget" in note for note in answer.notes)
+
+
+def test_where_nothing_is_left_to_ask_it_says_so():
+    def objective(params):
+        return 1 / params["x"] - 1
+
+    answer = find(objective, {"x": (0, 5)}, target=1.0, noise=0, seed=1)
+    assert (answer.verdict, answer.evaluations, answer.failures) == ("open", 5, 1)
+    assert "ended before the budget was spent: all 6 points of the domain have been asked" in answer.notes[-1]
+
+
 def test_queued_settings_are_evaluated_first(tmp_path):
     first = least_branin(budget=1, target=0.0, storage=tmp_path / "s.db", name="n")
     first.study.enqueue_trial({"x": 3.0, "y": 2.0})

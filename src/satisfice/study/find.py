@@ -91,12 +91,17 @@ def find(
             add_earlier(study, settings.space, history)
         prepare = (lambda trial: trial) if settings.space is None else _suggester(settings.space)
         evaluate = (lambda trial: objective(space(trial))) if settings.space is None else objective
-        Workers(
+        workers = Workers(
             study, sampler, prepare, evaluate, budget, math.inf if timeout is None else timeout, value_range,
             tuple(callbacks), shown, interrupts,
-        ).run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)  # fmt: skip
+        )  # fmt: skip
+        workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
         with sampler.following(study) as follower:
             answer = answer_of(study, follower)
+        if workers.nothing_left is not None and answer.verdict == "open":
+            answer = replace(
+                answer, notes=(*answer.notes, f"ended before the budget was spent: {workers.nothing_left}")
+            )
         shown.show(answer)
         study.set_user_attr(VERDICT, answer.verdict)
     return answer
