@@ -160,14 +160,14 @@ class Search(Knowledge):
         return None, self._estimate(now.cheapest), now.cost
 
     def _nothing_left(self, view: Outlook | None) -> bool:
-        """Whether no point can be good: the rule has ruled out all, all were evaluated without noise, or hope is gone.
+        """Whether no point can be good: all were evaluated without noise, the rule has ruled out all, or hope is gone.
 
         With a known kernel on a finite domain hope is gone when every upper confidence bound lies below the target.
         """
-        if isinstance(self._rule, ConcludingRule):
-            return self._rule.nothing_left(self._memory)
         if self.deterministic and self.exhausted:
             return True
+        if isinstance(self._rule, ConcludingRule):
+            return self._rule.nothing_left(self._memory)
         if view is None or not self.confirm:
             return False
         if isinstance(self._model, FixedModel) and isinstance(self.domain, Finite):
