@@ -319,3 +319,26 @@ def test_an_answer_can_be_read_by_a_person():
     noisy.tell([1.0, 2.5], 6.0)
     assert "between" in str(noisy.answer())
     assert "by the model" in str(noisy.answer())
+
+
+def test_an_answer_that_is_proven_does_not_speak_of_the_model():
+    search = Search(Finite([[1.0], [2.0], [3.0]]), target=5.0, noise=0)
+    for x in (1.0, 2.0, 3.0):
+        assert not search.answer().proven
+        search.tell([x], x)
+    answer = search.answer()
+    assert (answer.verdict, answer.proven, answer.hope, search.hope()) == ("none", True, 0.0, 0.0)
+    assert str(answer) == (
+        "verdict      none: no setting reaches the target\n"
+        "setting      [3]\n"
+        "value        3\n"
+        "rests on     every setting was evaluated, without noise\n"
+        "evaluations  3"
+    )
+
+
+def test_a_value_without_noise_is_good_or_not_and_needs_no_probability():
+    search = Search(BOX, target=5.0, noise=0)
+    search.tell([1.0, 2.5], 4.0)
+    assert search.answer().probability == 0
+    assert "probability" not in str(search.answer())

@@ -19,7 +19,7 @@ class Answer:
     search's confidence and `probability` is that of the point being good, both by the model; `certificate` says why a point is
     called good. `hope` is the model's probability that some point is good; below 1 - confidence the verdict is `none`. Each of
     `good` and `none` is wrong with probability 1 - confidence at most (`none` as far as the model goes), together at most twice
-    that.
+    that. `proven` says that `none` needs no model: every point was evaluated without noise, and `hope` is 0.
     """
 
     verdict: Verdict
@@ -36,6 +36,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     confidence: float = 0.95  # what was asked for
     params: dict[str, Any] | None = None  # the point by the names of its parameters, where they have names
+    proven: bool = False
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -51,11 +52,13 @@ class Answer:
             said.append(("value", _short(self.value) + sure))
         if self.certificate is not None:
             said.append(("certificate", str(self.certificate)))
-        elif self.probability is not None:
+        elif self.probability is not None and self.interval is not None and self.interval[0] < self.interval[1]:
             said.append(("good with probability", f"{self.probability:.2g}, by the model"))
-        if self.hope is not None and self.verdict != "good":
+        if self.hope is not None and self.verdict != "good" and not self.proven:
             said.append(("hope that some setting is good", f"{self.hope:.2g}, by the model"))
-        if self.verdict == "none":
+        if self.proven:
+            said.append(("rests on", "every setting was evaluated, without noise"))
+        elif self.verdict == "none":
             error = 2 * (1 - self.confidence)
             said.append(
                 ("rests on", f"the model; `good` and `none` together are wrong with probability {error:.2g} at most")

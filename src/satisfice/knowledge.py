@@ -168,8 +168,10 @@ class Knowledge:
         return KnownNoise(self._stated_noise) if isinstance(self._stated_noise, float) else LearnedNoise()
 
     def _look_ahead(self) -> Outlook | None:
-        """The model's outlook; None before there is a model, or where it fails."""
+        """The model's outlook, or the truth where it is known; None before there is a model, or where it fails."""
         counts = len(self._y), len(self._failed)
+        if self.deterministic and self.exhausted:
+            return Outlook(*2 * [float(self._y.max() >= self._goal)])
         if len(self._y) < max(self._model.starting_points, 1):
             return None
         if self._outlook is None or self._outlook[0] != counts:
@@ -199,8 +201,8 @@ class Knowledge:
         sigma = self._sigma(fit)
         target = float(fit.units.standardise(self._goal))
         means = fit.means
-        promising = np.flatnonzero(means > target)
-        latest = {self._X[fit.kept[k]].tobytes(): int(k) for k in promising}  # of each point one value will do
+        # of each promising point one value will do
+        latest = {self._X[fit.kept[k]].tobytes(): int(k) for k in np.flatnonzero(means > target)}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []
@@ -220,8 +222,7 @@ class Knowledge:
         test = self.test
         if isinstance(test, Bounded):
             test = Bounded(*fit.units.standardise([test.low, test.high]))
-        repeats = len(self._y) - self._explored
-        return plan(test, prospects, target, self._delta, self.tested, len(self._y), repeats)
+        return plan(test, prospects, target, self._delta, self.tested, len(self._y), len(self._y) - self._explored)
 
     @property
     def _explored(self) -> int:

@@ -141,6 +141,7 @@ class Search(Knowledge):
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
             notes=self._notes,
             confidence=self.confidence,
+            proven=verdict == "none" and bool(self.deterministic) and self.exhausted,
         )
 
     def _judged(self) -> tuple[Certificate | None, Estimate, float | None]:

@@ -191,6 +191,16 @@ def test_parameters_may_depend_on_others():
         find(objective, space, 0.95, history=[])
 
 
+def test_what_depends_on_others_is_never_proven_to_hold_nothing_good():
+    def space(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        return {"kind": kind, "size": trial.suggest_int("size", 0, 1) if kind == "b" else 0}
+
+    answer = find(lambda p: -p["size"] - (p["kind"] == "b"), space, 1.0, noise=0, seed=1, budget=12)
+    assert (answer.verdict, answer.proven, answer.hope) == ("open", False, None)
+    assert "cannot be told" in answer.notes[-1]
+
+
 def test_a_table_of_candidates_is_searched_row_by_row():
     rows = [{"size": size, "kind": kind} for size in (1, 2, 4) for kind in ("a", "b")]
     asked = []

@@ -140,16 +140,13 @@ class Follower:
         if failures:
             errors = self.errors()[1]
             notes.append(f"{failures} evaluations failed, most often by: {max(errors, key=errors.count)}")
-        verdict = answer.verdict
-        if verdict == "none" and self._conditional:
-            verdict = "open"
+        if answer.verdict == "none" and self._conditional:
+            answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:
             params = dict(self._first[key_of(answer.point)].params)
-        return replace(
-            answer, verdict=verdict, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes)
-        )
+        return replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
 
     def _without_model(self) -> Answer:
         """The answer where no parameter can be searched by a model: without noise a value can still be good."""
