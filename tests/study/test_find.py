@@ -235,6 +235,12 @@ def test_where_nothing_is_left_to_ask_it_says_so():
     assert "ended before the budget was spent: all 6 points of the domain have been asked" in answer.notes[-1]
 
 
+def test_no_whole_number_on_a_long_log_scale_is_evaluated_twice_without_noise():
+    answer = find(lambda p: -abs(p["n"] - 3), {"n": (1, 10**6, "log")}, target=1, noise=0, budget=30, seed=1)
+    asked = [params["n"] for params in settings_of(answer)]
+    assert len(asked) == len(set(asked)) == answer.evaluations
+
+
 def test_queued_settings_are_evaluated_first(tmp_path):
     first = least_branin(budget=1, target=0.0, storage=tmp_path / "s.db", name="n")
     first.study.enqueue_trial({"x": 3.0, "y": 2.0})
