@@ -64,6 +64,8 @@ def test_the_bounds_of_an_integer_must_be_whole():
 def test_a_grid_has_at_least_two_values():
     with pytest.raises(BadInput, match="n = 1 came; at least 2 values a coordinate were wanted"):
         Box([(0, 1)]).grid(1)
+    with pytest.raises(BadInput, match=r"n = 2\.5 came; at least 2 values a coordinate were wanted, as a whole number"):
+        Box([(0, 1)]).grid(2.5)
 
 
 POINTS = [

@@ -253,6 +253,10 @@ def test_rounding_never_asks_a_point_twice():
         ({"confidence": 95}, "between 0 and 1"),
         ({"seed": -1}, "whole number"),
         ({"seed": 1.5}, "whole number"),
+        ({"noise": np.array([0.1, 0.2])}, r"noise: array.* came; a finite number was wanted, or 'learn'"),
+        ({"rule": 3}, "rule: 3 came; one of aspire, .* was wanted, or an object that can propose"),
+        ({"rule": RULES["pg"]}, "rule: <class .* came"),
+        ({"model": 3}, "model: 3 came; one of auto, paper was wanted, or an object that can fit"),
     ],
 )
 def test_bad_arguments_get_one_clear_error(arguments, message):
@@ -269,13 +273,45 @@ def test_a_bad_value_is_refused_and_nothing_is_lost(value):
     assert search.answer().evaluations == 1
 
 
-@pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], [np.nan, 1], [99.0, 1.0], "ab", [[1.0, 2.0]], [], [1j, 2], None])
+BAD_POINTS = [
+    [1.0],
+    [1.0, 2.0, 3.0],
+    [np.nan, 1],
+    [99.0, 1.0],
+    "ab",
+    [[1.0, 2.0]],
+    [],
+    [1j, 2],
+    None,
+    [[1.0], [2.0, 3.0]],
+]
+
+
+@pytest.mark.parametrize("x", BAD_POINTS)
 def test_a_bad_point_is_refused(x):
     search = Search(BOX, target=1.0)
     for method in (lambda: search.tell(x, 1.0), lambda: search.fail(x)):
         with pytest.raises(BadInput, match="came"):
             method()
     assert search.answer().evaluations == search.answer().failures == 0
+
+
+@pytest.mark.parametrize("pending", [[[0.1, 0.2], [0.3]], [[0.1]], ["ab"], [None], 3])
+def test_bad_pending_points_are_refused(pending):
+    with pytest.raises(BadInput, match="came"):
+        Search(BOX, target=1.0).ask(pending)
+
+
+def test_nothing_is_recommended_before_there_is_a_value():
+    with pytest.raises(BadInput, match="no value has been told yet"):
+        Search(BOX, target=1.0, noise=0).recommended()
+
+
+@pytest.mark.parametrize("scales", [[0.1, 0.2, 0.3], []])
+def test_a_known_kernel_has_one_lengthscale_or_one_a_coordinate(scales):
+    search = Search(BOX, target=1.0, model=FixedModel(Stationary("se", np.array(scales)), 1e-6), noise=0)
+    with pytest.raises(BadInput, match=f"{len(scales)} length-scales came; one for all coordinates or 2 were wanted"):
+        search.ask()
 
 
 def test_equal_values_are_mentioned_once():

@@ -40,18 +40,21 @@ def drawn_seed(seed: int | None) -> int:
 
 def stated_noise(noise: object) -> float | Literal["learn"] | None:
     """A standard deviation, "learn" or None."""
-    if noise is None or noise == "learn":
-        return noise
+    if noise is None:
+        return None
+    if isinstance(noise, str) and noise == "learn":  # an array would be compared entry by entry
+        return "learn"
     stated = number(noise, "noise", ", or 'learn', or None")
     if stated < 0:
         raise BadInput(f"noise: {noise!r} came; a standard deviation, 0 or more, was wanted")
     return stated
 
 
-def named(given: str | T, table: Mapping[str, Callable[[], T]], what: str) -> T:
-    """An entry of a table by its name, or the thing itself."""
-    if not isinstance(given, str):
-        return given
-    if given not in table:
-        raise BadInput(f"{what}: {given!r} came; one of {', '.join(sorted(table))} was wanted")
-    return table[given]()
+def named(given: str | T, table: Mapping[str, Callable[[], T]], what: str, *, method: str) -> T:
+    """An entry of a table by its name, or the thing itself, if it has the method that makes it one."""
+    if isinstance(given, str) and given in table:
+        return table[given]()
+    if isinstance(given, str | type) or not callable(getattr(given, method, None)):
+        names = ", ".join(sorted(table))
+        raise BadInput(f"{what}: {given!r:.80} came; one of {names} was wanted, or an object that can {method}")
+    return given

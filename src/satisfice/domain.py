@@ -8,6 +8,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -48,7 +49,7 @@ class Domain(Protocol):
         """n points (n, d) of the unit cube, independent and uniform over the domain."""
 
 
-def _points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
+def checked_points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
     """X as a float64 array (n, d) of finite numbers, or one clear error."""
     try:
         given = np.asarray(X)
@@ -135,7 +136,7 @@ class Box:
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> the unit cube; a point outside the box is an error."""
-        points = _points(X, self.dimension, "a point of the box")
+        points = checked_points(X, self.dimension, "a point of the box")
         with np.errstate(over="ignore"):  # infinitely far outside is outside
             U = self.scaled(points)
         outside = (U < -1e-9) | (U > 1 + 1e-9)
@@ -198,8 +199,8 @@ class Box:
 
         An integer coordinate keeps its own values where it has fewer than n.
         """
-        if n < 2:
-            raise BadInput(f"Box.grid: n = {n} came; at least 2 values a coordinate were wanted")
+        if not isinstance(n, Integral) or n < 2:
+            raise BadInput(f"Box.grid: n = {n} came; at least 2 values a coordinate were wanted, as a whole number")
         axes = []
         for index, (low, high) in enumerate(self.bounds):
             axis = np.linspace(low, high, n)
@@ -221,7 +222,7 @@ class Finite:
             raise BadInput("Finite: rows of different lengths came; one length was wanted") from None
         if given.ndim != 2 or given.size == 0:
             raise BadInput(f"Finite: shape {given.shape} came; an array (points, coordinates) was wanted")
-        X = _points(given, given.shape[1], "Finite").copy()
+        X = checked_points(given, given.shape[1], "Finite").copy()
         if len(np.unique(X, axis=0)) < len(X):
             raise BadInput("Finite: a point stands in the table twice; pass each point once")
         with np.errstate(over="ignore"):
@@ -263,7 +264,7 @@ class Finite:
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
-        points = _points(X, self.dimension, "a point of the finite domain")
+        points = checked_points(X, self.dimension, "a point of the finite domain")
         with np.errstate(over="ignore"):  # infinitely far off is off
             U = self.scaled(points)
             index = self.nearest(U)

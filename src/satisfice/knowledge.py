@@ -1,8 +1,8 @@
 """`Knowledge`: what a search has been told, and what its model makes of that."""
 
-from collections.abc import Sequence
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -254,16 +254,15 @@ class Knowledge:
         return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
 
     def _point(self, x: npt.ArrayLike) -> Array:
-        given = np.asarray(x)
-        if given.ndim != 1:
-            raise BadInput(f"x: shape {given.shape} came; one point of {self.domain.dimension} coordinates was wanted")
-        return self.domain.to_unit(x)[0]
+        U = self.domain.to_unit(x)
+        if np.ndim(x) != 1:
+            raise BadInput(f"x: shape {np.shape(x)} came; one point of {self.domain.dimension} coordinates was wanted")
+        return U[0]
 
-    def _pending(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Array:
-        given = np.asarray(pending)
-        if given.size == 0:
+    def _pending(self, pending: Any) -> Array:
+        if isinstance(pending, Sized) and len(pending) == 0:
             return np.empty((0, self.domain.dimension))
-        return self.domain.to_unit(given)
+        return self.domain.to_unit(pending)
 
     @property
     def _noise(self) -> float | None:

@@ -23,7 +23,7 @@ from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requir
 from satisfice.rules.explore import Sobol
 from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, NumericalFailure, SatisficeWarning
+from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
@@ -65,7 +65,7 @@ class Search(Knowledge):
         super().__init__(
             domain,
             target,
-            named(model, MODELS, "model"),
+            named(model, MODELS, "model", method="fit"),
             direction=direction,
             noise=noise,
             confidence=confidence,
@@ -73,7 +73,7 @@ class Search(Knowledge):
             seed=seed,
         )
         self.confirm = confirm
-        self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
+        self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
         requirements_of(self._rule).check(
             f"rule {rule!r}",
@@ -109,6 +109,8 @@ class Search(Knowledge):
 
     def recommended(self) -> int:
         """The number (from 0) of the told value whose point the model thinks best: of highest posterior mean under noise."""
+        if len(self._y) == 0:
+            raise BadInput("recommended: no value has been told yet; tell one first")
         if self.deterministic:
             return int(np.argmax(self._y))
         with one_blas_thread():

@@ -124,6 +124,8 @@ def test_another_space_or_direction_is_refused(tmp_path, other, message):
         {"noise": -1},
         {"rule": "best"},
         {"space": {}},
+        {"callbacks": 3},
+        {"callbacks": [print, 3]},
         {"history": [{"x": 1.0, "value": 2.0}]},
         {"history": 3},
         {"history": "no/such/file.csv"},

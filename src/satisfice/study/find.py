@@ -75,6 +75,8 @@ def find(
         raise BadInput(f"n_jobs: {n_jobs!r:.80} came; a number of threads was wanted, or -1 for one a core")
     if timeout is not None and number(timeout, "timeout") <= 0:
         raise BadInput(f"timeout: {timeout!r} came; a number of seconds above 0 was wanted, or None")
+    if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
+        raise BadInput(f"callbacks: {callbacks!r:.80} came; a list of functions of a study and a trial was wanted")
     if history is not None and callable(space):
         raise BadInput("history: a table came with a function as space; a space by its parameters' ranges was wanted")
     named = None if callable(space) else Space.of(space)
@@ -93,7 +95,7 @@ def find(
         evaluate = (lambda trial: objective(space(trial))) if settings.space is None else objective
         workers = Workers(
             study, sampler, prepare, evaluate, budget, math.inf if timeout is None else timeout, value_range,
-            tuple(callbacks), shown, interrupts,
+            called, shown, interrupts,
         )  # fmt: skip
         workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
         with sampler.following(study) as follower:
