@@ -202,7 +202,7 @@ class Knowledge:
         target = float(fit.units.standardise(self._goal))
         means = fit.means
         # of each promising point one value will do
-        latest = {self._X[fit.kept[k]].tobytes(): int(k) for k in np.flatnonzero(means > target)}
+        latest = {key_of(self._X[fit.kept[k]]): int(k) for k in np.flatnonzero(means > target)}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []

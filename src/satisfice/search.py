@@ -14,6 +14,7 @@ from satisfice.answer import Answer, Verdict
 from satisfice.belief import Belief
 from satisfice.border import named
 from satisfice.certificate import Certificate
+from satisfice.confirm import key_of
 from satisfice.domain import Domain, Finite
 from satisfice.gp.fit import Model, Note
 from satisfice.gp.models import MODELS, FixedModel
@@ -227,7 +228,7 @@ class Search(Knowledge):
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
-        looked = self._X[index].tobytes() in self._ledger.looked
+        looked = key_of(self._X[index]) in self._ledger.looked
         return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:
