@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from satisfice.types import BadInput
+from satisfice.types import BadInput, Noise
 
 T = TypeVar("T")
 
@@ -26,6 +26,18 @@ def number(value: object, what: str, hint: str = "") -> float:
     return converted
 
 
+def checked_direction(direction: str) -> str:
+    """The direction, or one clear error."""
+    if direction not in ("maximize", "minimize"):
+        raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+    return direction
+
+
+def sign_of(direction: str) -> float:
+    """What values are multiplied by so that larger ones are better."""
+    return 1.0 if direction == "maximize" else -1.0
+
+
 def whole(value: object, what: str, *, least: int) -> int:
     """A whole number of at least so much, or one clear error."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -38,7 +50,7 @@ def drawn_seed(seed: int | None) -> int:
     return int(np.random.default_rng().integers(2**31)) if seed is None else whole(seed, "seed", least=0)
 
 
-def stated_noise(noise: object) -> float | Literal["learn"] | None:
+def stated_noise(noise: object) -> Noise:
     """A standard deviation, "learn" or None."""
     if noise is None:
         return None

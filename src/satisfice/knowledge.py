@@ -2,7 +2,7 @@
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.belief import Belief
-from satisfice.border import number, stated_noise, whole
+from satisfice.border import checked_direction, number, sign_of, stated_noise, whole
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
 from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
@@ -20,7 +20,7 @@ from satisfice.gp.posterior import Marginal
 from satisfice.hope import Outlook, outlook
 from satisfice.mixed import Mixed
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, BadInput, NumericalFailure
+from satisfice.types import Array, BadInput, Noise, NumericalFailure
 
 BEST = 5  # so many of the best points are looked around
 SILENT, LOUD = 1e-9, 1e3  # the noise's std in the model's units: less is as good as none, more as nothing to see
@@ -47,23 +47,21 @@ class Knowledge:
         model: Model,
         *,
         direction: str,
-        noise: float | Literal["learn"] | None,
+        noise: Noise,
         confidence: float,
         value_range: tuple[float, float] | None,
         seed: int,
     ) -> None:
         if not isinstance(domain, Box | Mixed | Finite):
             raise BadInput(f"domain: {domain!r} came; a Box, a Mixed or a Finite was wanted")
-        if direction not in ("maximize", "minimize"):
-            raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
         if not 0 < number(confidence, "confidence") < 1:
             raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
         self.domain = domain
         self.target = number(target, "target")
-        self.direction = direction
+        self.direction = checked_direction(direction)
         self.confidence = float(confidence)
         self.seed = whole(seed, "seed", least=0)
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         self._model = model
         self.value_range = checked_range(value_range, self.target)
         self._stated_noise = "learn" if noise is None and value_range is not None else stated_noise(noise)

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requir
 from satisfice.rules.explore import Sobol
 from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, BadInput, NumericalFailure, SatisficeWarning
+from satisfice.types import Array, BadInput, Noise, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
@@ -57,7 +56,7 @@ class Search(Knowledge):
         *,
         model: str | Model = "auto",
         direction: str = "maximize",
-        noise: float | Literal["learn"] | None = None,
+        noise: Noise = None,
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
         confirm: bool = True,

@@ -17,13 +17,13 @@ from satisfice.rules import Rule
 from satisfice.study.earlier import add_earlier
 from satisfice.study.interrupt import Interrupts
 from satisfice.study.progress import Progress
-from satisfice.study.sampler import GoodActionSampler, Noise
+from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.study.space import Space
 from satisfice.study.storage import open_study
 from satisfice.study.view import StudyAnswer, answer_of
 from satisfice.study.workers import TooManyFailures, Workers
-from satisfice.types import BadInput
+from satisfice.types import BadInput, Noise
 
 __all__ = ["StudyAnswer", "TooManyFailures", "find"]
 

@@ -13,6 +13,7 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.answer import Answer
+from satisfice.border import sign_of
 from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
@@ -150,7 +151,7 @@ class Follower:
 
     def _without_model(self) -> Answer:
         """The answer where no parameter can be searched by a model: without noise a value can still be good."""
-        sign = 1.0 if self.settings.direction == "maximize" else -1.0
+        sign = sign_of(self.settings.direction)
         done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
         if self.settings.noise != 0 or not done:
             return Answer("open")
