@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import betaln, erfcx, hyp2f1, log_ndtr, logsumexp, stdtr
 
-from satisfice.types import Array, BadInput
+from satisfice.types import LARGEST, Array, BadInput
 
 PRIOR = (
     0.5  # variance of the half-normal mixture over (f - target) / sigma: good for gaps from a fifth of sigma to many
@@ -21,7 +21,6 @@ PRIOR = (
 BETS = (np.arange(64) + 0.5) / 64  # the shares of the capital that the bets mix over
 SKEWED = 2.5  # standard errors of the skewness beyond which repeats are called skewed
 FARTHEST = 1e100  # so many standard deviations from the target are as good as any more
-LARGEST = float(np.finfo(np.float64).max)
 TINY = 1e-200  # a probability that is below cannot be told from one that has underflowed
 FEW = 8  # repeats, below which one cannot tell whether they are skewed
 

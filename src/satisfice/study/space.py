@@ -38,7 +38,7 @@ from satisfice.study.forms import (
 from satisfice.types import Array, BadInput
 
 MANY = 10_000  # a whole number on a log scale with more values than this has no levels: its logarithms are rounded
-LARGEST = 2**53  # a float holds all whole numbers up to here
+LARGEST_WHOLE = 2**53  # a float holds all whole numbers up to here
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _check(name: str, distribution: Any) -> None:
     if not isinstance(distribution, FloatDistribution | IntDistribution):
         raise BadInput(f"space: {name}: {distribution!r:.80} came; {FORMS} was wanted")
     whole = isinstance(distribution, IntDistribution)
-    largest = (LARGEST_LOG if distribution.log else LARGEST) if whole else math.inf
+    largest = (LARGEST_LOG if distribution.log else LARGEST_WHOLE) if whole else math.inf
     fits = all(is_finite(end) and abs(end) <= largest for end in (distribution.low, distribution.high))
     if not fits or (whole and distribution.log and distribution.step != 1):
         wanted = f"numbers up to {largest:,}, and no step on a log scale," if whole else "finite numbers"
