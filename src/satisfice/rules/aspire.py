@@ -1,16 +1,14 @@
 """The default rule without noise: pg, made robust against a model that is wrong about the target."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.acquisition import mix_standard_scores, standard_score
 from satisfice.belief import Belief
 from satisfice.maximise import SAME, best_of, maximise
-from satisfice.rules.marginal import MixedScore
+from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.types import Array
 
 NEAREST, FARTHEST = (
@@ -61,7 +59,7 @@ def _score(belief: Belief, points: Array, reach: float) -> MixedScore:
     """The probability of reaching the target or, if that is lower, the highest mean + reach std of the points."""
     mean, std = belief.marginal(points)
     level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
-    return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+    return probability_score(belief, level)
 
 
 def _at_a_distance(belief: Belief, rng: Generator) -> Array:
