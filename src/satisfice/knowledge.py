@@ -118,8 +118,8 @@ class Knowledge:
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
         with one_blas_thread():
-            view = self._look_ahead()
-        return 1.0 if view is None else view.hope
+            now = self._outlook_now()
+        return 1.0 if now is None else now.hope
 
     def probability_good(self, X: npt.ArrayLike) -> Array:
         """The model's probability (m,) that each of the points X (m, d), in the user's units, reaches the target."""
@@ -165,7 +165,7 @@ class Knowledge:
             return Bounded(*sorted(self._sign * end for end in self.value_range))
         return KnownNoise(self._stated_noise) if isinstance(self._stated_noise, float) else LearnedNoise()
 
-    def _look_ahead(self) -> Outlook | None:
+    def _outlook_now(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None before there is a model, or where it fails."""
         counts = len(self._y), len(self._failed)
         if self.deterministic and self.exhausted:
@@ -176,10 +176,10 @@ class Knowledge:
             try:
                 belief = self._belief(self._fitted(), sum(counts) + 1)
                 learned_from = None if isinstance(self._model, FixedModel) else len(self._y)
-                view = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
+                now = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
             except NumericalFailure:
                 return None
-            self._outlook = (counts, view)
+            self._outlook = (counts, now)
         return self._outlook[1]
 
     def _plan(self) -> Plan | None:
@@ -292,7 +292,7 @@ class Knowledge:
             incumbent=float(means.max()) if len(means) else 0.0,
             best=self._U[fit.kept[order]],
             avoid=self._U[:0] if self.deterministic is False else self._U,
-            repeats=self.deterministic is False,
+            may_repeat=self.deterministic is False,
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
         )

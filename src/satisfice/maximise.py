@@ -21,7 +21,7 @@ FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
 
 
-class Score(Protocol):
+class ScoreFunction(Protocol):
     """A function of points U (m, d) to be maximised; each row is scored by itself."""
 
     def __call__(self, U: Array) -> Array:
@@ -31,7 +31,7 @@ class Score(Protocol):
         """The scores (m,) and their derivatives in U (m, d)."""
 
 
-def maximise(score: Score, belief: Belief, rng: Generator, margin: float = 0.0) -> Array:
+def maximise(score: ScoreFunction, belief: Belief, rng: Generator, margin: float = 0.0) -> Array:
     """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate.
 
     On a finite set every point is scored. On a box the best candidates climb together and the best of those on to the top;
@@ -58,7 +58,7 @@ def maximise(score: Score, belief: Belief, rng: Generator, margin: float = 0.0) 
     return best_of(np.vstack([found, candidates]), np.append(heights, scores), belief, rng)
 
 
-def climb(score: Score, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
+def climb(score: ScoreFunction, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
     """Where the starts (r, d) get to by at most `rounds` rounds of projected BFGS, and the scores (r,) there.
 
     A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
@@ -118,7 +118,7 @@ def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Arr
     free = first_free(points[order], belief.avoid)
     if free is not None:
         return points[order[free]]
-    return points[order[0]] if belief.repeats else unasked(belief.domain, belief.avoid, rng)
+    return points[order[0]] if belief.may_repeat else unasked(belief.domain, belief.avoid, rng)
 
 
 def first_free(points: Array, avoid: Array) -> int | None:

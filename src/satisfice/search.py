@@ -122,12 +122,12 @@ class Search(Knowledge):
             return Answer("open", failures=len(self._failed), notes=self._notes, confidence=self.confidence)
         with one_blas_thread():
             certificate, estimate, cost = self._judged()
-            view = None if certificate is not None else self._look_ahead()
-            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(view) else "open"
+            outlook = None if certificate is not None else self._outlook_now()
+            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(outlook) else "open"
         needed = cost
-        if verdict == "open" and cost is None and view is not None:
-            needed = 1 / view.best_bet if view.best_bet > FAINT else None
-        hope = 1.0 if verdict == "good" else view.hope if view is not None else None
+        if verdict == "open" and cost is None and outlook is not None:
+            needed = 1 / outlook.best_bet if outlook.best_bet > FAINT else None
+        hope = 1.0 if verdict == "good" else outlook.hope if outlook is not None else None
         low, high = sorted((self._sign * estimate.low, self._sign * estimate.high))
         return Answer(
             verdict=verdict,
@@ -162,7 +162,7 @@ class Search(Knowledge):
             return None, self._estimate(), None
         return None, self._estimate(now.cheapest), now.cost
 
-    def _nothing_left(self, view: Outlook | None) -> bool:
+    def _nothing_left(self, outlook: Outlook | None) -> bool:
         """Whether no point can be good: all were evaluated without noise, the rule has ruled out all, or hope is gone.
 
         With a known kernel on a finite domain hope is gone when every upper confidence bound lies below the target.
@@ -171,14 +171,14 @@ class Search(Knowledge):
             return True
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self._memory)
-        if view is None or not self.confirm:
+        if outlook is None or not self.confirm:
             return False
         if isinstance(self._model, FixedModel) and isinstance(self.domain, Finite):
             belief = self._belief(self._fitted(), 1)
             mean, std = belief.marginal(self.domain.U)
             width = BayesianWidth(len(self.domain.U), self._delta)(len(self._y) + 1)
             return bool((mean + width * std < belief.target).all())
-        return view.hope < self._delta
+        return outlook.hope < self._delta
 
     def _next(self, waiting: Array) -> Array:
         """The next point: a repeat that tells whether there is noise, a starting point, or the rule's proposal."""
@@ -198,7 +198,7 @@ class Search(Knowledge):
             incumbent=0.0,
             best=self._U[:0],
             avoid=np.vstack([self._U, self._failed, waiting]),
-            repeats=self.deterministic is False,
+            may_repeat=self.deterministic is False,
         )
         if len(self._y) < self._model.starting_points:
             u = Sobol().propose(blind, rng)

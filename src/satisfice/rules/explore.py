@@ -42,7 +42,7 @@ class Sobol:
         try:
             return unasked(belief.domain, belief.avoid, rng)
         except SpaceExhausted:
-            if not belief.repeats:
+            if not belief.may_repeat:
                 raise
             return rest[0]
 
