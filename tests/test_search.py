@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from satisfice import BadInput, Box, Finite, SatisficeWarning, Search, SpaceExhausted
+from satisfice import Answer, BadInput, Box, Finite, Mixed, SatisficeWarning, Search, SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.rules import RULES, requirements_of
@@ -199,7 +199,7 @@ def test_a_finite_space_is_used_up_exactly_once():
             search.tell(asked[-1], sum(asked[-1]))
         assert len(set(asked)) == 12
         assert search.answer().verdict == "none"
-        with pytest.raises(SpaceExhausted, match="nothing left"):
+        with pytest.raises(SpaceExhausted, match="nothing left to ask: lower the target"):
             search.ask()
 
 
@@ -329,6 +329,7 @@ def test_equal_values_are_mentioned_once():
     [
         ("elimination", BOX, "paper", r"Box\.grid"),
         ("good-elimination", BOX, "paper", r"Box\.grid"),
+        ("elimination", Mixed([(0, 1), (0, 1)], choices=[(0, 1)]), "paper", "came with no finite domain; .* a Finite"),
         ("elimination", BOX.grid(5), "auto", "FixedModel"),
         ("etc", BOX, "auto", "mixture"),
         ("ucb-intersected", BOX.grid(5), "paper", "known kernel"),
@@ -378,3 +379,10 @@ def test_a_value_without_noise_is_good_or_not_and_needs_no_probability():
     search.tell([1.0, 2.5], 4.0)
     assert search.answer().probability == 0
     assert "probability" not in str(search.answer())
+
+
+def test_a_number_that_is_too_large_to_mean_anything_is_not_printed():
+    assert str(Answer("open", needed=10_000, repeats=9_000)).endswith(
+        "0; about 10000 more are needed, 9000 of them to confirm the setting"
+    )
+    assert str(Answer("open", needed=10**40, repeats=10**40)).endswith("0; more than 10,000 more are needed")

@@ -8,6 +8,7 @@ from satisfice.certificate import Certificate
 from satisfice.types import Array
 
 Verdict = Literal["good", "none", "open"]
+MANY = 10_000  # evaluations, beyond which a number says nothing any more
 WORDS = {"good": "the target is met", "none": "no setting reaches the target", "open": "not decided yet"}
 
 
@@ -64,9 +65,11 @@ class Answer:
                 ("rests on", f"the model; `good` and `none` together are wrong with probability {error:.2g} at most")
             )
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
-        more = f"; about {self.needed} more are needed" if self.needed is not None and self.verdict == "open" else ""
-        repeats = f", {self.repeats} of them to confirm the setting" if more and self.repeats is not None else ""
-        said.append(("evaluations", spent + more + repeats))
+        if self.needed is not None and self.verdict == "open":
+            few = self.needed <= MANY
+            spent += f"; about {self.needed} more are needed" if few else f"; more than {MANY:,} more are needed"
+            spent += f", {self.repeats} of them to confirm the setting" if few and self.repeats is not None else ""
+        said.append(("evaluations", spent))
         return said + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:

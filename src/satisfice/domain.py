@@ -101,8 +101,10 @@ class Box:
         if integers and not (0 <= integers[0] and integers[-1] < len(bounds)):
             last = len(bounds) - 1
             raise BadInput(f"Box: integers={self.integers!r} came; indices from 0 to {last} were wanted")
-        if integers and not (bounds[integers] == np.round(bounds[integers])).all():
-            raise BadInput("Box: the bounds of an integer coordinate must be whole numbers")
+        for index in integers:
+            if not (bounds[index] == np.round(bounds[index])).all():
+                came = tuple(bounds[index].tolist())
+                raise BadInput(f"Box: bounds {came} of integer coordinate {index} came; whole numbers were wanted")
         object.__setattr__(self, "bounds", tuple((float(low), float(high)) for low, high in bounds))
         object.__setattr__(self, "integers", tuple(integers))
 
@@ -151,7 +153,8 @@ class Box:
         if broken.any():
             row, column = np.argwhere(broken)[0]
             raise BadInput(
-                f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers"
+                f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers; "
+                "round it"
             )
         return np.clip(U, 0.0, 1.0)
 
@@ -223,8 +226,10 @@ class Finite:
         if given.ndim != 2 or given.size == 0:
             raise BadInput(f"Finite: shape {given.shape} came; an array (points, coordinates) was wanted")
         X = checked_points(given, given.shape[1], "Finite").copy()
-        if len(np.unique(X, axis=0)) < len(X):
-            raise BadInput("Finite: a point stands in the table twice; pass each point once")
+        points, counts = np.unique(X, axis=0, return_counts=True)
+        if len(points) < len(X):
+            twice = points[counts.argmax()].tolist()
+            raise BadInput(f"Finite: a point stands in the table twice, {twice}; pass each point once")
         with np.errstate(over="ignore"):
             if not np.isfinite(np.ptp(X, axis=0)).all():
                 raise BadInput("Finite: the points lie further apart than the largest float; scale them down")
@@ -273,7 +278,7 @@ class Finite:
             row = int(np.argmax(off))
             raise BadInput(
                 f"a point of the finite domain: {points[row].tolist()} came, which is not in the table; the nearest "
-                f"one there is {self.X[index[row]].tolist()}"
+                f"one there is {self.X[index[row]].tolist()}: pass that"
             )
         return self.U[index]
 

@@ -18,6 +18,9 @@ POLISH_ROUNDS = 12
 TINY = 1e-300
 ENOUGH = 1e-5  # a smaller relative rise, or a smaller step, ends a climb
 FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
+NOTHING_LEFT = (
+    "there is nothing left to ask: lower the target, widen the domain, or allow noise to have points asked again"
+)
 SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
 
 
@@ -143,13 +146,11 @@ def unasked(domain: Domain, avoid: Array, rng: Generator) -> Array:
         points = domain.candidates(domain.size, rng)
         free = points[~taken(points, avoid)]
         if len(free) == 0:
-            raise SpaceExhausted(
-                f"all {domain.size} points of the domain have been asked; there is nothing left to ask"
-            )
+            raise SpaceExhausted(f"all {domain.size} points of the domain have been asked; {NOTHING_LEFT}")
         return free[rng.integers(len(free))]
     for _ in range(100):
         points = domain.uniform(100, rng)
         free = points[~taken(points, avoid)]
         if len(free):
             return free[0]
-    raise SpaceExhausted("no point of the domain that has not been asked was found in 10,000 draws")
+    raise SpaceExhausted(f"no point of the domain that has not been asked was found in 10,000 draws; {NOTHING_LEFT}")

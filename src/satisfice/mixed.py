@@ -50,8 +50,12 @@ class Mixed:
         used = [*levels, *box.integers, *logs, *(j for group in choices for j in group)]
         if not all(0 <= j < box.dimension for j in used):
             raise BadInput(f"Mixed: coordinates {used} came; indices from 0 to {box.dimension - 1} were wanted")
-        if len(set(used)) < len(used):
-            raise BadInput("Mixed: a coordinate has one role only: integer, logarithm, levels, or part of one choice")
+        for j in used:
+            if used.count(j) > 1:
+                groups = [("integer", box.integers), ("logarithm", logs), ("levels", levels)]
+                groups += [(f"choice {group}", group) for group in choices]
+                roles = " and ".join(name for name, group in groups for each in group if each == j)
+                raise BadInput(f"Mixed: coordinate {j} came as {roles}; a coordinate has one role only")
         for j, values in levels.items():
             low, high = box.bounds[j]
             inside = len(values) > 1 and all(low <= value <= high for value in values)

@@ -1,9 +1,9 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
+from satisfice.answer import MANY
 from satisfice.report.axes import shown
 from satisfice.study.view import View
 
-MANY = 10_000  # evaluations, beyond which a number says nothing any more
 HEADLINES = {
     "good": "Good enough: the target is met.",
     "none": "No setting reaches the target.",
