@@ -153,6 +153,15 @@ def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
     assert search.answer().verdict == "good"
 
 
+def test_a_range_of_values_means_noise_unless_it_is_said_that_there_is_none():
+    for noise, verdict in ((None, "open"), (0, "good")):
+        search = Search(BOX, target=0.7, noise=noise, value_range=(0, 1))
+        assert search.deterministic is (noise == 0)
+        for _ in range(2):
+            search.tell([1.0, 2.0], 0.9)
+        assert search.answer().verdict == verdict
+
+
 def test_another_value_at_the_same_point_means_noise_from_then_on():
     search = Search(BOX, target=5.0)
     search.tell([1.0, 2.0], 6.0)

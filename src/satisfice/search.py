@@ -42,9 +42,9 @@ class Search(Knowledge):
 
     `noise`: 0 declares a noise-free objective; a number is the known standard deviation; "learn" is unknown noise; None does not
     know: the first point that reaches the target is asked again (the best one, where a finite domain has no other left), and an
-    identical value means noise-free. Under noise a promising
-    point is asked again until its fresh values certify it; `confirm=False` leaves every question to the rule. `value_range` is
-    the range (low, high) that no value can leave: with it a certificate holds for any noise.
+    identical value means noise-free. Under noise a promising point is asked again until its fresh values certify it;
+    `confirm=False` leaves every question to the rule. `value_range` is the range (low, high) that no value can leave: with it a
+    certificate holds for any noise, and None means "learn"; say noise=0 for a noise-free objective.
     `rule` is a name in `satisfice.rules.RULES` or a rule, `model` is "auto", "paper" or a model.
     """
 

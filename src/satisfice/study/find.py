@@ -59,7 +59,7 @@ def find(
     failed evaluation, of which the search learns. `space` is what `Space.of` takes: a dict such as
     `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}` or a table of candidates; or a function that
     takes an Optuna trial and returns the dict, for parameters that depend on others. `noise`, `confidence`, `value_range`, `rule`
-    and `model` are those of `satisfice.Search`.
+    and `model` are those of `satisfice.Search`; with a `value_range`, `noise=None` means "learn".
 
     `budget` bounds the evaluations of the study, by all workers and all earlier calls; no new one begins after `timeout` seconds.
     `storage` (a path or a URL) and `name` keep the study: the same call goes on where it ended, and calls in several processes
