@@ -44,8 +44,10 @@ def fifty_digits():
 
 
 @pytest.mark.parametrize("u", TAILS)
-def test_log_probability_good_equals_high_precision(u):
-    assert acq.log_probability_good(*at(u), 0.0).value[0] == pytest.approx(float(exact_log_cdf(u)), rel=1e-12)
+def test_log_cdf_and_hazard_equal_high_precision(u):
+    log_cdf, hazard = acq.log_cdf_and_hazard(np.array([u]))
+    assert log_cdf[0] == pytest.approx(float(exact_log_cdf(u)), rel=1e-12)
+    assert hazard[0] == pytest.approx(float(mpmath.exp(log_phi(u) - exact_log_cdf(u))), rel=1e-12)
 
 
 @pytest.mark.parametrize("u", TAILS)
@@ -58,10 +60,6 @@ def test_log_expected_excess_equals_high_precision(u):
 def test_derivatives_equal_high_precision(u):
     std = 0.3
     log_cdf, log_h = exact_log_cdf(u), exact_log_h(u)
-    hazard = mpmath.exp(log_phi(u) - log_cdf)
-    score = acq.log_probability_good(*at(u, std), 0.0)
-    assert score.by_mean[0] == pytest.approx(float(hazard / std), rel=1e-12)
-    assert score.by_std[0] == pytest.approx(float(-u * hazard / std), rel=1e-12)
     score = acq.log_expected_excess(*at(u, std), 0.0)
     assert score.by_mean[0] == pytest.approx(float(mpmath.exp(log_cdf - log_h) / std), rel=1e-11)
     assert score.by_std[0] == pytest.approx(float(mpmath.exp(log_phi(u) - log_h) / std), rel=1e-11)
@@ -76,33 +74,27 @@ def test_plain_forms_equal_quadrature(mean, std, level):
     excess = mpmath.quad(lambda f: (f - level) * density(f), [level, mean + 4, mean + 12 * std + 4])
     one = np.array([mean]), np.array([std])
     assert acq.probability_good(*one, level)[0] == pytest.approx(float(probability), rel=1e-12)
-    assert acq.expected_excess(*one, level)[0] == pytest.approx(float(excess), rel=1e-12)
-    assert np.exp(acq.log_probability_good(*one, level).value[0]) == pytest.approx(float(probability), rel=1e-12)
+    assert np.exp(acq.log_expected_excess(*one, level).value[0]) == pytest.approx(float(excess), rel=1e-12)
+    log_probability = acq.log_cdf_and_hazard(acq.standard_score(*one, level).value)[0]
+    assert np.exp(log_probability[0]) == pytest.approx(float(probability), rel=1e-12)
 
 
 @given(st.floats(-1e8, 1e8), st.floats(1e-6, 1e3), st.floats(-1e3, 1e3))
 def test_every_score_is_finite_everywhere(mean, std, level):
     one = np.array([mean]), np.array([std])
-    for score in (
-        acq.standard_score(*one, level),
-        acq.log_probability_good(*one, level),
-        acq.log_expected_excess(*one, level),
-        acq.upper_confidence(*one, 2.0),
-    ):
+    u = acq.standard_score(*one, level)
+    for score in (u, acq.log_cdf_and_hazard(u.value), acq.log_expected_excess(*one, level)):
         assert np.isfinite(np.concatenate(score)).all()
 
 
-def test_standard_score_and_upper_confidence_have_the_derivatives_that_differences_show():
+def test_standard_score_has_the_derivatives_that_differences_show():
     mean, std, h = np.array([0.7, -2.0]), np.array([0.4, 1.5]), 1e-6
-    for formula in (
-        lambda m, s: acq.standard_score(m, s, 0.3),
-        lambda m, s: acq.upper_confidence(m, s, 1.7),
-    ):
-        score = formula(mean, std)
-        by_mean = (formula(mean + h, std).value - formula(mean - h, std).value) / (2 * h)
-        by_std = (formula(mean, std + h).value - formula(mean, std - h).value) / (2 * h)
-        assert score.by_mean == pytest.approx(by_mean, rel=1e-8)
-        assert score.by_std == pytest.approx(by_std, rel=1e-8)
+    value, by_mean, by_std = acq.standard_score(mean, std, 0.3)
+    assert value == pytest.approx((mean - 0.3) / std)
+    rise = acq.standard_score(mean + h, std, 0.3).value - acq.standard_score(mean - h, std, 0.3).value
+    assert by_mean == pytest.approx(rise / (2 * h), rel=1e-8)
+    rise = acq.standard_score(mean, std + h, 0.3).value - acq.standard_score(mean, std - h, 0.3).value
+    assert by_std == pytest.approx(rise / (2 * h), rel=1e-8)
 
 
 @pytest.mark.parametrize("shift", [-60.0, -8.0, 0.0, 8.0, 60.0])

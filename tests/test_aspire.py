@@ -63,7 +63,7 @@ def test_where_there_is_little_room_the_distance_is_smaller():
     belief = belief_on(FINITE, members=1)
     crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])
     assert (Aspire().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
-    full = replace(crowded, avoid=FINITE.U, repeats=True)
+    full = replace(crowded, avoid=FINITE.U, may_repeat=True)
     assert Aspire().propose(full, default_rng(0)).shape == (2,)
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
-from satisfice.certificate import KnownNoise, LearnedNoise
+from satisfice.certificate import Bounded, KnownNoise, LearnedNoise
 from satisfice.confirm import Ledger, Prospect, certificate, own_spread, plan
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -97,6 +97,14 @@ def confirmed(search, f, sigma, seed, budget=200):
         x = search.ask()
         search.tell(x, f(x) + sigma * rng.standard_normal())
     return search.answer()
+
+
+def test_a_test_says_itself_whether_skewed_values_matter_to_it(monkeypatch):
+    values = 2.0 - default_rng(0).exponential(0.1, 40)
+    assert certificate(LearnedNoise(), values, 0.0, 0.05, 1).skewed
+    assert not certificate(Bounded(-3.0, 3.0), values, 0.0, 0.05, 1).skewed
+    monkeypatch.setattr(LearnedNoise, "guarantee", "valid as long as the bell curve is")  # in whatever words
+    assert certificate(LearnedNoise(), values, 0.0, 0.05, 1).skewed
 
 
 @pytest.mark.parametrize("noise", [0.3, "learn", None])

@@ -57,13 +57,17 @@ def test_integers_must_be_indices(integers):
 
 
 def test_the_bounds_of_an_integer_must_be_whole():
-    with pytest.raises(BadInput, match="the bounds of an integer coordinate must be whole numbers"):
+    with pytest.raises(
+        BadInput, match=r"bounds \(0\.0, 1\.5\) of integer coordinate 0 came; whole numbers were wanted"
+    ):
         Box([(0, 1.5)], integers=[0])
 
 
 def test_a_grid_has_at_least_two_values():
     with pytest.raises(BadInput, match="n = 1 came; at least 2 values a coordinate were wanted"):
         Box([(0, 1)]).grid(1)
+    with pytest.raises(BadInput, match=r"n = 2\.5 came; at least 2 values a coordinate were wanted, as a whole number"):
+        Box([(0, 1)]).grid(2.5)
 
 
 POINTS = [
@@ -74,7 +78,11 @@ POINTS = [
     ),
     ([[1.00001, 1.0]], r"coordinate 0 must lie in \[0, 1\]", "not in the table"),
     ([[0.0, -1.7e308]], r"must lie in \[0, 4\]", "not in the table"),
-    ([[0.0, 2.5]], r"\[0.0, 2.5\] came, but coordinate 1 holds whole numbers", "nearest one there is"),
+    (
+        [[0.0, 2.5]],
+        r"\[0.0, 2.5\] came, but coordinate 1 holds whole numbers; round it",
+        "nearest one there is .*: pass that",
+    ),
     *[([[0.0, bad]], *["every coordinate must be a finite number"] * 2) for bad in (math.nan, math.inf, -math.inf)],
     *[
         (bad, *["coordinates a point were wanted"] * 2)
@@ -106,7 +114,7 @@ def test_points_that_are_not_of_the_domain_are_refused(X, of_a_box, of_a_table):
             for bad in ([], [1, 2], [[]], None, [[[1]]])
         ],
         ([[1, 2], [1]], "rows of different lengths came"),
-        ([[1, 2], [3, 4], [1.0, 2.0]], "a point stands in the table twice"),
+        ([[1, 2], [3, 4], [1.0, 2.0]], r"a point stands in the table twice, \[1.0, 2.0\]; pass each"),
         ([[0.0], [-0.0]], "a point stands in the table twice"),
         ([[math.nan]], "every coordinate must be a finite number"),
         ([["a"]], "numbers were wanted"),

@@ -101,6 +101,16 @@ def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
     assert broken <= FAILURE * 40
 
 
+def test_a_used_up_domain_holds_nothing_good_even_where_the_bounds_leave_points():
+    six = Box([(0.0, 1.0)]).grid(6)
+    search = Search(six, 0.5, "good-elimination", model=FixedModel(KERNEL, 0.1), noise=0)
+    for _ in range(6):
+        assert search.answer().verdict == "open"
+        search.tell(search.ask(), 0.3)
+    assert search._memory.any()
+    assert search.answer().verdict == "none"
+
+
 def test_intersected_bounds_are_the_lowest_so_far_and_doubled_ones_start_twice_as_wide():
     rng = default_rng(2)
     for rule, factor in (

@@ -19,6 +19,7 @@ from satisfice.types import BadInput
 
 LEVELS = [1.0, 2.0, 4.0, 64.0]
 MIXED = Mixed([(-1, 3), (0, 1), (1, 64), (0, 1), (0, 9), (0, 1)], levels={2: LEVELS}, choices=[(1, 3, 5)], integers=[4])
+LOGS = Mixed([(math.log(3), math.log(10**6)), (0, 1), (0, math.log(2**45))], logs=[2, 0])
 FINITE = Mixed([(0, 1), (0, 1), (0.1, 0.7)], levels={2: [0.7, 0.1, 0.3]}, choices=[(0, 1)])
 
 
@@ -168,12 +169,17 @@ def test_points_of_the_cube_are_never_changed():
         ({"levels": {0: [0, math.nan]}}, "two or more different numbers"),
         ({"levels": {0: [0.5, 0.5, 1]}}, "two or more different numbers"),
         ({"levels": {3: [0.0, 1.0, 1e17]}}, "two or more different numbers"),  # the same in the unit cube
-        ({"choices": [(1, 1)]}, "one role only"),
+        ({"choices": [(1, 1)]}, r"coordinate 1 came as choice \(1, 1\) and choice \(1, 1\); .* one role only"),
         ({"choices": [(0, 1), (1, 2)]}, "one role only"),
         ({"levels": {1: [0, 1]}, "choices": [(1, 2)]}, "one role only"),
-        ({"levels": {3: [0, 1]}, "integers": [3]}, "one role only"),
+        ({"levels": {3: [0, 1]}, "integers": [3]}, "coordinate 3 came as integer and levels; .* one role only"),
         ({"choices": [(1,)]}, r"choice \(1,\) came; two or more coordinates of bounds \(0, 1\)"),
         ({"choices": [(2, 3)]}, r"coordinates of bounds \(0, 1\) were wanted"),
+        ({"logs": [0.5]}, r"logs=\[0.5\] came; logs=\[coordinate, \.\.\.\], "),
+        ({"logs": [4]}, r"coordinates \[4\] came; indices from 0 to 3"),
+        ({"logs": [0, 0]}, "one role only"),
+        ({"logs": [0]}, r"bounds \(0.0, 1.0\) of coordinate 0 came; the natural logarithms of whole numbers"),
+        ({"logs": [3]}, "whole numbers from 1 to 35,184,372,088,832 were wanted"),
     ],
 )
 def test_impossible_domains_are_refused(arguments, message):
@@ -188,7 +194,7 @@ def test_impossible_domains_are_refused(arguments, message):
         ({1: 0.0}, "coordinate 1 stands for a choice: one 1, all others 0"),
         ({3: 1.0}, "stands for a choice"),
         ({1: 0.5, 3: 0.5}, "stands for a choice"),
-        ({4: 2.5}, "coordinate 4 holds whole numbers"),
+        ({4: 2.5}, "coordinate 4 holds whole numbers; round it"),
         ({0: 4.0}, r"coordinate 0 must lie in \[-1, 3\]"),
         ({2: math.nan}, "finite number"),
     ],
@@ -199,7 +205,24 @@ def test_points_that_are_not_of_the_domain_are_refused(change, message):
         MIXED.to_unit(x)
 
 
-@pytest.mark.parametrize("domain", [MIXED, FINITE], ids=["continuum", "finite"])
+def test_logarithms_are_those_of_whole_numbers():
+    U = np.vstack([default_rng(1).random((400, 3)), np.eye(3)])
+    X = LOGS.from_unit(U)
+    numbers = [[round(math.exp(z)) for z in row] for row in X[:, [0, 2]]]
+    assert X[:, [0, 2]].tolist() == [[math.log(n) for n in row] for row in numbers]
+    assert np.abs(np.exp(math.log(3) + U[:, 0] * (math.log(10**6) - math.log(3))) - np.exp(X[:, 0])).max() < 0.501
+    snapped = LOGS.snap(U)
+    for same in (LOGS.to_unit(X), LOGS.snap(snapped), LOGS.to_unit(LOGS.from_unit(snapped))):
+        assert np.array_equal(same[:, [0, 2]], snapped[:, [0, 2]])
+    for V in (LOGS.candidates(64, default_rng(0)), LOGS.uniform(64, default_rng(0))):
+        assert np.array_equal(LOGS.snap(V), V)
+        assert np.histogram(V[:, 0], 4, (0, 1))[0].min() > 8  # spread by their logarithms
+    assert LOGS.size is None
+    with pytest.raises(BadInput, match="coordinate 0 must be the logarithm of a whole number"):
+        LOGS.to_unit([2.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("domain", [MIXED, FINITE, LOGS], ids=["continuum", "finite", "logs"])
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_proposes_a_new_point_of_the_domain(domain, name):
     rng = default_rng(3)

@@ -9,6 +9,7 @@ from satisfice.belief import Belief
 from satisfice.domain import Box, Finite
 from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
+from satisfice.mixed import Mixed
 from satisfice.rules import RULES, requirements_of
 from satisfice.types import BadInput
 
@@ -102,15 +103,27 @@ def test_a_rule_maximises_its_utility(name, utility, members):
     assert utility(box, found[None])[0] >= utility(box, fine).max() * (1 - 1e-6)
 
 
-def test_the_two_blind_rules_cover_the_domain():
-    domain = Finite(np.arange(8.0)[:, None])
-    for name in ("random", "sobol"):
-        avoid = np.empty((0, 1))
+@pytest.mark.parametrize("name", ["random", "sobol"])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Finite(np.arange(8.0)[:, None]),
+        Box([(0, 3), (0, 1)], integers=[0, 1]),
+        Mixed([(0, 3), (0, 1), (0, 1)], choices=[(1, 2)], integers=[0]),
+    ],
+)
+def test_the_two_blind_rules_cover_the_domain_in_an_order_of_the_seed(domain, name):
+    orders = []
+    for seed in (5, 6):
+        avoid = np.empty((0, domain.dimension))
         for step in range(1, 9):
-            belief = Belief((), domain, 0.0, step, 5, 0.0, avoid, avoid)
-            u = RULES[name]().propose(belief, default_rng([5, step]))
+            belief = Belief((), domain, 0.0, step, seed, 0.0, avoid, avoid)
+            u = RULES[name]().propose(belief, default_rng([seed, step]))
             avoid = np.vstack([avoid, u])
-        assert sorted(domain.from_unit(avoid)[:, 0]) == list(range(8))
+        orders.append(domain.from_unit(avoid).tolist())
+    everything = sorted(domain.from_unit(domain.candidates(8, default_rng(0))).tolist())
+    assert sorted(orders[0]) == sorted(orders[1]) == everything
+    assert everything != orders[0] != orders[1]
 
 
 def test_sobol_walks_along_one_sequence():

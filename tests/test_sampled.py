@@ -12,6 +12,7 @@ from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.rules import sampled
 from satisfice.rules.sampled import SatisficingThompson, ThompsonSampling, draw_values
+from satisfice.types import BadInput
 
 POINTS = np.linspace(0, 1, 12)[:, None]
 
@@ -68,6 +69,14 @@ def test_ts_finds_the_maximum_of_its_path_on_a_box():
         path = draw_path(posterior, rng)
         fine = box.grid(101).U
         assert path(asked[None])[0] >= path(fine).max() - 1e-3
+
+
+@pytest.mark.parametrize("centre", [[0.1], [0.1, 0.2, 0.3], "ab", [0.1, np.nan]])
+def test_a_centre_is_a_point(centre):
+    domain, X = Box([(0.0, 1.0)] * 2), default_rng(1).random((3, 2))
+    posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-4, X, X[:, 0])
+    with pytest.raises(BadInput, match=r"SatisficingThompson: centre: .* came"):
+        SatisficingThompson(centre).propose(on(domain, ((1.0, posterior),), 0.0), default_rng(0))
 
 
 @pytest.mark.parametrize("centre", [None, (2.0, -3.0), (0.3, 0.9)])

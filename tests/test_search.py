@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from satisfice import BadInput, Box, Finite, SatisficeWarning, Search, SpaceExhausted
+from satisfice import Answer, BadInput, Box, Finite, Mixed, SatisficeWarning, Search, SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.rules import RULES, requirements_of
@@ -153,6 +153,15 @@ def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
     assert search.answer().verdict == "good"
 
 
+def test_a_range_of_values_means_noise_unless_it_is_said_that_there_is_none():
+    for noise, verdict in ((None, "open"), (0, "good")):
+        search = Search(BOX, target=0.7, noise=noise, value_range=(0, 1))
+        assert search.deterministic is (noise == 0)
+        for _ in range(2):
+            search.tell([1.0, 2.0], 0.9)
+        assert search.answer().verdict == verdict
+
+
 def test_another_value_at_the_same_point_means_noise_from_then_on():
     search = Search(BOX, target=5.0)
     search.tell([1.0, 2.0], 6.0)
@@ -199,8 +208,32 @@ def test_a_finite_space_is_used_up_exactly_once():
             search.tell(asked[-1], sum(asked[-1]))
         assert len(set(asked)) == 12
         assert search.answer().verdict == "none"
-        with pytest.raises(SpaceExhausted, match="nothing left"):
+        with pytest.raises(SpaceExhausted, match="nothing left to ask: lower the target"):
             search.ask()
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+def test_who_does_not_know_the_noise_is_told_that_no_point_of_a_finite_space_is_good(sigma):
+    search, rng = Search(Box([(0, 5)], integers=[0]), target=1.0), np.random.default_rng(0)
+    asked = []
+    while len(asked) < 60 and search.answer().verdict == "open":
+        asked.append(float(search.ask()[0]))
+        search.tell([asked[-1]], -asked[-1] + sigma * rng.standard_normal())
+    assert search.answer().verdict == "none"
+    assert sorted(asked[:6]) == [0, 1, 2, 3, 4, 5]
+    assert asked[6] == 0  # the best one
+    assert (len(asked) == 7) == (sigma == 0)
+
+
+def test_a_point_written_in_two_ways_is_one_point_of_a_finite_space():
+    search = Search(Finite([[0.3], [0.6]]), target=1.0, noise=0)
+    search.tell([0.3], 0.0)
+    search.tell([0.1 + 0.2], 0.0)
+    assert not search.exhausted
+    assert search.answer().verdict == "open"
+    search.tell([0.6], 0.0)
+    assert search.exhausted
+    assert search.answer().verdict == "none"
 
 
 def test_rounding_never_asks_a_point_twice():
@@ -229,6 +262,10 @@ def test_rounding_never_asks_a_point_twice():
         ({"confidence": 95}, "between 0 and 1"),
         ({"seed": -1}, "whole number"),
         ({"seed": 1.5}, "whole number"),
+        ({"noise": np.array([0.1, 0.2])}, r"noise: array.* came; a finite number was wanted, or 'learn'"),
+        ({"rule": 3}, "rule: 3 came; one of aspire, .* was wanted, or an object that can propose"),
+        ({"rule": RULES["pg"]}, "rule: <class .* came"),
+        ({"model": 3}, "model: 3 came; one of auto, paper was wanted, or an object that can fit"),
     ],
 )
 def test_bad_arguments_get_one_clear_error(arguments, message):
@@ -245,13 +282,45 @@ def test_a_bad_value_is_refused_and_nothing_is_lost(value):
     assert search.answer().evaluations == 1
 
 
-@pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], [np.nan, 1], [99.0, 1.0], "ab", [[1.0, 2.0]], [], [1j, 2], None])
+BAD_POINTS = [
+    [1.0],
+    [1.0, 2.0, 3.0],
+    [np.nan, 1],
+    [99.0, 1.0],
+    "ab",
+    [[1.0, 2.0]],
+    [],
+    [1j, 2],
+    None,
+    [[1.0], [2.0, 3.0]],
+]
+
+
+@pytest.mark.parametrize("x", BAD_POINTS)
 def test_a_bad_point_is_refused(x):
     search = Search(BOX, target=1.0)
     for method in (lambda: search.tell(x, 1.0), lambda: search.fail(x)):
         with pytest.raises(BadInput, match="came"):
             method()
     assert search.answer().evaluations == search.answer().failures == 0
+
+
+@pytest.mark.parametrize("pending", [[[0.1, 0.2], [0.3]], [[0.1]], ["ab"], [None], 3])
+def test_bad_pending_points_are_refused(pending):
+    with pytest.raises(BadInput, match="came"):
+        Search(BOX, target=1.0).ask(pending)
+
+
+def test_nothing_is_recommended_before_there_is_a_value():
+    with pytest.raises(BadInput, match="no value has been told yet"):
+        Search(BOX, target=1.0, noise=0).recommended()
+
+
+@pytest.mark.parametrize("scales", [[0.1, 0.2, 0.3], []])
+def test_a_known_kernel_has_one_lengthscale_or_one_a_coordinate(scales):
+    search = Search(BOX, target=1.0, model=FixedModel(Stationary("se", np.array(scales)), 1e-6), noise=0)
+    with pytest.raises(BadInput, match=f"{len(scales)} length-scales came; one for all coordinates or 2 were wanted"):
+        search.ask()
 
 
 def test_equal_values_are_mentioned_once():
@@ -269,6 +338,7 @@ def test_equal_values_are_mentioned_once():
     [
         ("elimination", BOX, "paper", r"Box\.grid"),
         ("good-elimination", BOX, "paper", r"Box\.grid"),
+        ("elimination", Mixed([(0, 1), (0, 1)], choices=[(0, 1)]), "paper", "came with no finite domain; .* a Finite"),
         ("elimination", BOX.grid(5), "auto", "FixedModel"),
         ("etc", BOX, "auto", "mixture"),
         ("ucb-intersected", BOX.grid(5), "paper", "known kernel"),
@@ -295,3 +365,33 @@ def test_an_answer_can_be_read_by_a_person():
     noisy.tell([1.0, 2.5], 6.0)
     assert "between" in str(noisy.answer())
     assert "by the model" in str(noisy.answer())
+
+
+def test_an_answer_that_is_proven_does_not_speak_of_the_model():
+    search = Search(Finite([[1.0], [2.0], [3.0]]), target=5.0, noise=0)
+    for x in (1.0, 2.0, 3.0):
+        assert not search.answer().proven
+        search.tell([x], x)
+    answer = search.answer()
+    assert (answer.verdict, answer.proven, answer.hope, search.hope()) == ("none", True, 0.0, 0.0)
+    assert str(answer) == (
+        "verdict      none: no setting reaches the target\n"
+        "setting      [3]\n"
+        "value        3\n"
+        "rests on     every setting was evaluated, without noise\n"
+        "evaluations  3"
+    )
+
+
+def test_a_value_without_noise_is_good_or_not_and_needs_no_probability():
+    search = Search(BOX, target=5.0, noise=0)
+    search.tell([1.0, 2.5], 4.0)
+    assert search.answer().probability == 0
+    assert "probability" not in str(search.answer())
+
+
+def test_a_number_that_is_too_large_to_mean_anything_is_not_printed():
+    assert str(Answer("open", needed=10_000, repeats=9_000)).endswith(
+        "0; about 10000 more are needed, 9000 of them to confirm the setting"
+    )
+    assert str(Answer("open", needed=10**40, repeats=10**40)).endswith("0; more than 10,000 more are needed")

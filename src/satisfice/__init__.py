@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from satisfice.answer import Answer
 from satisfice.domain import Box, Finite
+from satisfice.mixed import Mixed
 from satisfice.search import Search
 from satisfice.types import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
 
@@ -19,6 +20,7 @@ __all__ = [
     "Box",
     "Finite",
     "GoodActionSampler",
+    "Mixed",
     "NoSurvivors",
     "NumericalFailure",
     "SatisficeError",

@@ -33,27 +33,13 @@ def probability_good(mean: Array, std: Array, level: float) -> Array:
     return np.asarray(ndtr((mean - level) / std))
 
 
-def log_probability_good(mean: Array, std: Array, level: float) -> Score:
-    """log Phi(u), with derivatives by the hazard phi(u) / Phi(u) = 1 / Mills(-u)."""
-    u = (mean - level) / std
-    log_cdf, hazard = _log_cdf_and_hazard(u)
-    return Score(log_cdf, hazard / std, -hazard * u / std)
-
-
-def expected_excess(mean: Array, std: Array, level: float) -> Array:
-    """E[max(0, f - level)] = std h(u), h(u) = phi(u) + u Phi(u): EG (paper, eq. eg_acq), or EI over the best value."""
-    return std * np.exp(_excess((mean - level) / std).value)
-
-
 def log_expected_excess(mean: Array, std: Array, level: float) -> Score:
-    """log(std h(u)), with derivatives Phi / (std h) in the mean and phi / (std h) in the std."""
+    """log E[max(0, f - level)] = log(std h(u)), h(u) = phi(u) + u Phi(u): EG (paper, eq. eg_acq), or EI over the best value.
+
+    Its derivatives are Phi / (std h) in the mean and phi / (std h) in the std.
+    """
     log_h, by_mean, by_std = _excess((mean - level) / std)
     return Score(np.log(std) + log_h, by_mean / std, by_std / std)
-
-
-def upper_confidence(mean: Array, std: Array, width: float) -> Score:
-    """mean + width * std, width = beta_t^{1/2} (paper, eq. ucb)."""
-    return Score(mean + width * std, np.ones_like(mean), np.full_like(mean, width))
 
 
 def _phi(u: Array) -> Array:
@@ -65,8 +51,8 @@ def _mills(a: Array) -> Array:
     return np.sqrt(np.pi / 2) * erfcx(a / np.sqrt(2))
 
 
-def _log_cdf_and_hazard(u: Array) -> tuple[Array, Array]:
-    """log Phi(u) and phi(u) / Phi(u), both by way of Mills(|u|)."""
+def log_cdf_and_hazard(u: Array) -> tuple[Array, Array]:
+    """log Phi(u), and its derivative phi(u) / Phi(u) = 1 / Mills(-u), both by way of Mills(|u|)."""
     mills = _mills(np.abs(u))
     log_phi = -0.5 * u * u - _HALF_LOG_2PI
     phi = np.exp(log_phi)
@@ -110,13 +96,13 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     derivative w_k phi(u[k]) / phi(u*) is taken as the share of the member in that tail times a ratio of hazards: the densities
     themselves would be differences of squares.
     """
-    below, above = (_log_cdf_and_hazard(sign * u) for sign in (1, -1))
+    below, above = (log_cdf_and_hazard(sign * u) for sign in (1, -1))
     lower = np.logaddexp.reduce(log_weights[:, None] + below[0], axis=0)
     upper = np.logaddexp.reduce(log_weights[:, None] + above[0], axis=0)
     mixed = np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))
     log_cdf, hazard = (np.where(lower < upper, one, other) for one, other in zip(below, above, strict=True))
     shares = np.exp(log_weights[:, None] + log_cdf - np.minimum(lower, upper))
-    return mixed, shares * hazard / _log_cdf_and_hazard(-np.abs(mixed))[1]
+    return mixed, shares * hazard / log_cdf_and_hazard(-np.abs(mixed))[1]
 
 
 def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
@@ -170,7 +156,7 @@ def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
     known to stay below m.
     """
     g = (maxima[:, None] - mean) / std
-    log_cdf, hazard = _log_cdf_and_hazard(g)
+    log_cdf, hazard = log_cdf_and_hazard(g)
     value = 0.5 * g * hazard - log_cdf
     slope = -0.5 * hazard * (1 + g * (g + hazard))  # d/dg, with hazard' = -hazard (g + hazard)
     return Score(value.mean(axis=0), -slope.mean(axis=0) / std, -(slope * g).mean(axis=0) / std)

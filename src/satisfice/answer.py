@@ -8,6 +8,7 @@ from satisfice.certificate import Certificate
 from satisfice.types import Array
 
 Verdict = Literal["good", "none", "open"]
+MANY = 10_000  # evaluations, beyond which a number says nothing any more
 WORDS = {"good": "the target is met", "none": "no setting reaches the target", "open": "not decided yet"}
 
 
@@ -19,7 +20,7 @@ class Answer:
     search's confidence and `probability` is that of the point being good, both by the model; `certificate` says why a point is
     called good. `hope` is the model's probability that some point is good; below 1 - confidence the verdict is `none`. Each of
     `good` and `none` is wrong with probability 1 - confidence at most (`none` as far as the model goes), together at most twice
-    that.
+    that. `proven` says that `none` needs no model: every point was evaluated without noise, and `hope` is 0.
     """
 
     verdict: Verdict
@@ -36,6 +37,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     confidence: float = 0.95  # what was asked for
     params: dict[str, Any] | None = None  # the point by the names of its parameters, where they have names
+    proven: bool = False
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -51,19 +53,23 @@ class Answer:
             said.append(("value", _short(self.value) + sure))
         if self.certificate is not None:
             said.append(("certificate", str(self.certificate)))
-        elif self.probability is not None:
+        elif self.probability is not None and self.interval is not None and self.interval[0] < self.interval[1]:
             said.append(("good with probability", f"{self.probability:.2g}, by the model"))
-        if self.hope is not None and self.verdict != "good":
+        if self.hope is not None and self.verdict != "good" and not self.proven:
             said.append(("hope that some setting is good", f"{self.hope:.2g}, by the model"))
-        if self.verdict == "none":
+        if self.proven:
+            said.append(("rests on", "every setting was evaluated, without noise"))
+        elif self.verdict == "none":
             error = 2 * (1 - self.confidence)
             said.append(
                 ("rests on", f"the model; `good` and `none` together are wrong with probability {error:.2g} at most")
             )
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
-        more = f"; about {self.needed} more are needed" if self.needed is not None and self.verdict == "open" else ""
-        repeats = f", {self.repeats} of them to confirm the setting" if more and self.repeats is not None else ""
-        said.append(("evaluations", spent + more + repeats))
+        if self.needed is not None and self.verdict == "open":
+            few = self.needed <= MANY
+            spent += f"; about {self.needed} more are needed" if few else f"; more than {MANY:,} more are needed"
+            spent += f", {self.repeats} of them to confirm the setting" if few and self.repeats is not None else ""
+        said.append(("evaluations", spent))
         return said + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:

@@ -34,7 +34,7 @@ class Belief:
     incumbent: float
     best: Array
     avoid: Array
-    repeats: bool = False  # under noise a point may be asked again, where there is no other left
+    may_repeat: bool = False  # under noise a point may be asked again, where there is no other left
     memory: object = None  # what a rule that remembers has folded at each tell
     stale: int = 0
 

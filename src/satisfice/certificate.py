@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import betaln, erfcx, hyp2f1, log_ndtr, logsumexp, stdtr
 
-from satisfice.types import Array, BadInput
+from satisfice.types import LARGEST, Array, BadInput
 
 PRIOR = (
     0.5  # variance of the half-normal mixture over (f - target) / sigma: good for gaps from a fifth of sigma to many
@@ -21,7 +21,6 @@ PRIOR = (
 BETS = (np.arange(64) + 0.5) / 64  # the shares of the capital that the bets mix over
 SKEWED = 2.5  # standard errors of the skewness beyond which repeats are called skewed
 FARTHEST = 1e100  # so many standard deviations from the target are as good as any more
-LARGEST = float(np.finfo(np.float64).max)
 TINY = 1e-200  # a probability that is below cannot be told from one that has underflowed
 FEW = 8  # repeats, below which one cannot tell whether they are skewed
 
@@ -32,6 +31,14 @@ class EProcess(Protocol):
     @property
     def guarantee(self) -> str:
         """What the certificate rests on, in words."""
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the guarantee needs Gaussian noise."""
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise; 0 where it is not known."""
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log E_m of the fresh values (m,)."""
@@ -46,6 +53,7 @@ class KnownNoise:
 
     sigma: float
     guarantee = "valid for Gaussian noise with the stated standard deviation"
+    gaussian = True
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log 2 - log(1 + m r) / 2 + w^2 / 2 + log Phi(w), w = sqrt(r / (1 + m r)) sum (y - target) / sigma."""
@@ -71,6 +79,8 @@ class LearnedNoise:
     """
 
     guarantee = "valid for Gaussian noise of any standard deviation"
+    gaussian = True
+    sigma = 0.0
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log 2 - log(1 + m r) / 2 - (m / 2) log(1 - a) + log T_m(sqrt(m a / (1 - a)) sign S), a = r S^2 / ((1 + m r) V)."""
@@ -107,6 +117,8 @@ class Bounded:
     low: float
     high: float
     guarantee = "valid for any distribution of values within the stated range"
+    gaussian = False
+    sigma = 0.0
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log of the mean over b of prod (1 + b ((y - low) / (target - low) - 1))."""
@@ -135,9 +147,7 @@ def lower_bound(test: EProcess, values: Array, share: float) -> float:
     """The highest target that the fresh values certify at the level `share`; -inf if they certify none."""
     wanted = -np.log(share)
     top = float((values / len(values)).sum())  # a sum of large values would overflow, and so would their range
-    step = max(
-        min(float(values.max()) - float(values.min()), LARGEST), getattr(test, "sigma", 0.0), 1e-12 * abs(top), 1e-300
-    )
+    step = max(min(float(values.max()) - float(values.min()), LARGEST), test.sigma, 1e-12 * abs(top), 1e-300)
     bottom = _below(lambda target: test.log_evidence(values, target) >= wanted, top, step)
     if bottom == -np.inf:
         return bottom

@@ -78,7 +78,7 @@ def certificate(test: EProcess, values: Array, target: float, delta: float, test
     share = level(delta, tested)
     if test.log_evidence(values, target) < -np.log(share):
         return None
-    skewed = "Gaussian" in test.guarantee and look_skewed(values)
+    skewed = test.gaussian and look_skewed(values)
     return Certificate(test.guarantee, 1 - delta, len(values), lower_bound(test, values, share), tested, skewed)
 
 

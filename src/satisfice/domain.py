@@ -8,6 +8,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -48,7 +49,7 @@ class Domain(Protocol):
         """n points (n, d) of the unit cube, independent and uniform over the domain."""
 
 
-def _points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
+def checked_points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
     """X as a float64 array (n, d) of finite numbers, or one clear error."""
     try:
         given = np.asarray(X)
@@ -100,8 +101,10 @@ class Box:
         if integers and not (0 <= integers[0] and integers[-1] < len(bounds)):
             last = len(bounds) - 1
             raise BadInput(f"Box: integers={self.integers!r} came; indices from 0 to {last} were wanted")
-        if integers and not (bounds[integers] == np.round(bounds[integers])).all():
-            raise BadInput("Box: the bounds of an integer coordinate must be whole numbers")
+        for index in integers:
+            if not (bounds[index] == np.round(bounds[index])).all():
+                came = tuple(bounds[index].tolist())
+                raise BadInput(f"Box: bounds {came} of integer coordinate {index} came; whole numbers were wanted")
         object.__setattr__(self, "bounds", tuple((float(low), float(high)) for low, high in bounds))
         object.__setattr__(self, "integers", tuple(integers))
 
@@ -135,7 +138,7 @@ class Box:
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> the unit cube; a point outside the box is an error."""
-        points = _points(X, self.dimension, "a point of the box")
+        points = checked_points(X, self.dimension, "a point of the box")
         with np.errstate(over="ignore"):  # infinitely far outside is outside
             U = self.scaled(points)
         outside = (U < -1e-9) | (U > 1 + 1e-9)
@@ -150,7 +153,8 @@ class Box:
         if broken.any():
             row, column = np.argwhere(broken)[0]
             raise BadInput(
-                f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers"
+                f"a point of the box: {points[row].tolist()} came, but coordinate {self._whole[column]} holds whole numbers; "
+                "round it"
             )
         return np.clip(U, 0.0, 1.0)
 
@@ -198,8 +202,8 @@ class Box:
 
         An integer coordinate keeps its own values where it has fewer than n.
         """
-        if n < 2:
-            raise BadInput(f"Box.grid: n = {n} came; at least 2 values a coordinate were wanted")
+        if not isinstance(n, Integral) or n < 2:
+            raise BadInput(f"Box.grid: n = {n} came; at least 2 values a coordinate were wanted, as a whole number")
         axes = []
         for index, (low, high) in enumerate(self.bounds):
             axis = np.linspace(low, high, n)
@@ -221,9 +225,11 @@ class Finite:
             raise BadInput("Finite: rows of different lengths came; one length was wanted") from None
         if given.ndim != 2 or given.size == 0:
             raise BadInput(f"Finite: shape {given.shape} came; an array (points, coordinates) was wanted")
-        X = _points(given, given.shape[1], "Finite").copy()
-        if len(np.unique(X, axis=0)) < len(X):
-            raise BadInput("Finite: a point stands in the table twice; pass each point once")
+        X = checked_points(given, given.shape[1], "Finite").copy()
+        points, counts = np.unique(X, axis=0, return_counts=True)
+        if len(points) < len(X):
+            twice = points[counts.argmax()].tolist()
+            raise BadInput(f"Finite: a point stands in the table twice, {twice}; pass each point once")
         with np.errstate(over="ignore"):
             if not np.isfinite(np.ptp(X, axis=0)).all():
                 raise BadInput("Finite: the points lie further apart than the largest float; scale them down")
@@ -263,7 +269,7 @@ class Finite:
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
-        points = _points(X, self.dimension, "a point of the finite domain")
+        points = checked_points(X, self.dimension, "a point of the finite domain")
         with np.errstate(over="ignore"):  # infinitely far off is off
             U = self.scaled(points)
             index = self.nearest(U)
@@ -272,7 +278,7 @@ class Finite:
             row = int(np.argmax(off))
             raise BadInput(
                 f"a point of the finite domain: {points[row].tolist()} came, which is not in the table; the nearest "
-                f"one there is {self.X[index[row]].tolist()}"
+                f"one there is {self.X[index[row]].tolist()}: pass that"
             )
         return self.U[index]
 

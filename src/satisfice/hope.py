@@ -5,17 +5,15 @@ far too early. So a learned model's draws get the tails of a Student distributio
 probability that falls with the number of evaluations; both were set by what the problems of the paper and their like need.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.acquisition import mix_standard_scores, standard_score
 from satisfice.belief import Belief
 from satisfice.gp.posterior import cholesky
 from satisfice.maximise import climb
-from satisfice.rules.marginal import MixedScore
+from satisfice.rules.marginal import probability_score
 from satisfice.types import Array
 
 DRAWS = 256
@@ -42,7 +40,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
         sure = float(belief.probability_good(belief.best).max())
         if sure >= SURE:
             return Outlook(sure, sure)
-    score = MixedScore(belief, partial(standard_score, level=belief.target), mix_standard_scores)
+    score = probability_score(belief, belief.target)
     points = belief.points
     if points is None:
         points = np.vstack(belief.candidates(rng))

@@ -1,8 +1,8 @@
 """`Knowledge`: what a search has been told, and what its model makes of that."""
 
-from collections.abc import Sequence
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.belief import Belief
-from satisfice.border import number, stated_noise
+from satisfice.border import checked_direction, number, sign_of, stated_noise, whole
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
 from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
 from satisfice.domain import Box, Domain, Finite
@@ -20,13 +20,10 @@ from satisfice.gp.posterior import Marginal
 from satisfice.hope import Outlook, outlook
 from satisfice.mixed import Mixed
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, BadInput, NumericalFailure
+from satisfice.types import Array, BadInput, Noise, NumericalFailure
 
 BEST = 5  # so many of the best points are looked around
-SILENT, LOUD = (
-    1e-9,
-    1e3,
-)  # the noise's standard deviation in the model's units: less is as good as none, more as nothing to see
+SILENT, LOUD = 1e-9, 1e3  # the noise's std in the model's units: less is as good as none, more as nothing to see
 
 
 @dataclass(frozen=True)
@@ -50,25 +47,21 @@ class Knowledge:
         model: Model,
         *,
         direction: str,
-        noise: float | Literal["learn"] | None,
+        noise: Noise,
         confidence: float,
         value_range: tuple[float, float] | None,
         seed: int,
     ) -> None:
         if not isinstance(domain, Box | Mixed | Finite):
             raise BadInput(f"domain: {domain!r} came; a Box, a Mixed or a Finite was wanted")
-        if direction not in ("maximize", "minimize"):
-            raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
         if not 0 < number(confidence, "confidence") < 1:
             raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise BadInput(f"seed: {seed!r} came; a whole number, 0 or more, was wanted")
         self.domain = domain
         self.target = number(target, "target")
-        self.direction = direction
+        self.direction = checked_direction(direction)
         self.confidence = float(confidence)
-        self.seed = int(seed)
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self.seed = whole(seed, "seed", least=0)
+        self._sign = sign_of(direction)
         self._model = model
         self.value_range = checked_range(value_range, self.target)
         self._stated_noise = "learn" if noise is None and value_range is not None else stated_noise(noise)
@@ -91,6 +84,12 @@ class Knowledge:
         if self._stated_noise is not None:
             return self._stated_noise == 0
         return self._ledger.deterministic
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every point of a finite domain has a value; how a point was written makes no difference."""
+        size = self.domain.size
+        return size is not None and len(self._U) >= size and len({key_of(u) for u in self._U}) == size
 
     def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True) -> None:
         """Record the value seen at x, whether x was asked for or not.
@@ -119,8 +118,8 @@ class Knowledge:
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
         with one_blas_thread():
-            view = self._look_ahead()
-        return 1.0 if view is None else view.hope
+            now = self._outlook_now()
+        return 1.0 if now is None else now.hope
 
     def probability_good(self, X: npt.ArrayLike) -> Array:
         """The model's probability (m,) that each of the points X (m, d), in the user's units, reaches the target."""
@@ -166,19 +165,21 @@ class Knowledge:
             return Bounded(*sorted(self._sign * end for end in self.value_range))
         return KnownNoise(self._stated_noise) if isinstance(self._stated_noise, float) else LearnedNoise()
 
-    def _look_ahead(self) -> Outlook | None:
-        """The model's outlook; None before there is a model, or where it fails."""
+    def _outlook_now(self) -> Outlook | None:
+        """The model's outlook, or the truth where it is known; None before there is a model, or where it fails."""
         counts = len(self._y), len(self._failed)
+        if self.deterministic and self.exhausted:
+            return Outlook(*2 * [float(self._y.max() >= self._goal)])
         if len(self._y) < max(self._model.starting_points, 1):
             return None
         if self._outlook is None or self._outlook[0] != counts:
             try:
                 belief = self._belief(self._fitted(), sum(counts) + 1)
                 learned_from = None if isinstance(self._model, FixedModel) else len(self._y)
-                view = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
+                now = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
             except NumericalFailure:
                 return None
-            self._outlook = (counts, view)
+            self._outlook = (counts, now)
         return self._outlook[1]
 
     def _plan(self) -> Plan | None:
@@ -198,8 +199,8 @@ class Knowledge:
         sigma = self._sigma(fit)
         target = float(fit.units.standardise(self._goal))
         means = fit.means
-        promising = np.flatnonzero(means > target)
-        latest = {self._X[fit.kept[k]].tobytes(): int(k) for k in promising}  # of each point one value will do
+        # of each promising point one value will do
+        latest = {key_of(self._X[fit.kept[k]]): int(k) for k in np.flatnonzero(means > target)}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []
@@ -219,8 +220,7 @@ class Knowledge:
         test = self.test
         if isinstance(test, Bounded):
             test = Bounded(*fit.units.standardise([test.low, test.high]))
-        repeats = len(self._y) - self._explored
-        return plan(test, prospects, target, self._delta, self.tested, len(self._y), repeats)
+        return plan(test, prospects, target, self._delta, self.tested, len(self._y), len(self._y) - self._explored)
 
     @property
     def _explored(self) -> int:
@@ -252,16 +252,15 @@ class Knowledge:
         return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
 
     def _point(self, x: npt.ArrayLike) -> Array:
-        given = np.asarray(x)
-        if given.ndim != 1:
-            raise BadInput(f"x: shape {given.shape} came; one point of {self.domain.dimension} coordinates was wanted")
-        return self.domain.to_unit(x)[0]
+        U = self.domain.to_unit(x)
+        if np.ndim(x) != 1:
+            raise BadInput(f"x: shape {np.shape(x)} came; one point of {self.domain.dimension} coordinates was wanted")
+        return U[0]
 
-    def _pending(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Array:
-        given = np.asarray(pending)
-        if given.size == 0:
+    def _pending(self, pending: Any) -> Array:
+        if isinstance(pending, Sized) and len(pending) == 0:
             return np.empty((0, self.domain.dimension))
-        return self.domain.to_unit(given)
+        return self.domain.to_unit(pending)
 
     @property
     def _noise(self) -> float | None:
@@ -284,7 +283,6 @@ class Knowledge:
         standardised = float(fit.units.standardise(self._goal))
         means = fit.units.standardise(self._y[fit.kept]) if self.deterministic else fit.means
         order = np.argsort(-means, kind="stable")[:BEST]
-        none = np.empty((0, self.domain.dimension))
         return Belief(
             members=fit.members,
             domain=self.domain,
@@ -293,8 +291,8 @@ class Knowledge:
             seed=self.seed,
             incumbent=float(means.max()) if len(means) else 0.0,
             best=self._U[fit.kept[order]],
-            avoid=none if self.deterministic is False else self._U,
-            repeats=self.deterministic is False,
+            avoid=self._U[:0] if self.deterministic is False else self._U,
+            may_repeat=self.deterministic is False,
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
         )

@@ -18,10 +18,13 @@ POLISH_ROUNDS = 12
 TINY = 1e-300
 ENOUGH = 1e-5  # a smaller relative rise, or a smaller step, ends a climb
 FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
+NOTHING_LEFT = (
+    "there is nothing left to ask: lower the target, widen the domain, or allow noise to have points asked again"
+)
 SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
 
 
-class Score(Protocol):
+class ScoreFunction(Protocol):
     """A function of points U (m, d) to be maximised; each row is scored by itself."""
 
     def __call__(self, U: Array) -> Array:
@@ -49,14 +52,14 @@ def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidate
     return Candidates(np.vstack([spread, near]), len(spread))
 
 
-def maximise(score: Score, belief: Belief, rng: Generator) -> Array:
+def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
     """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate."""
     start = candidates(belief, rng)
     return best_from(start, score(start.points), score, belief, rng)
 
 
 def best_from(
-    start: Candidates, scores: Array, score: Score, belief: Belief, rng: Generator, margin: float = 0.0
+    start: Candidates, scores: Array, score: ScoreFunction, belief: Belief, rng: Generator, margin: float = 0.0
 ) -> Array:
     """The best point that is found from candidates whose scores are known.
 
@@ -78,7 +81,7 @@ def best_from(
     return best_of(np.vstack([found, points]), np.append(heights, scores), belief, rng)
 
 
-def climb(score: Score, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
+def climb(score: ScoreFunction, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
     """Where the starts (r, d) get to by at most `rounds` rounds of projected BFGS, and the scores (r,) there.
 
     A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
@@ -138,7 +141,7 @@ def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Arr
     free = first_free(points[order], belief.avoid)
     if free is not None:
         return points[order[free]]
-    return points[order[0]] if belief.repeats else unasked(belief.domain, belief.avoid, rng)
+    return points[order[0]] if belief.may_repeat else unasked(belief.domain, belief.avoid, rng)
 
 
 def first_free(points: Array, avoid: Array) -> int | None:
@@ -163,13 +166,11 @@ def unasked(domain: Domain, avoid: Array, rng: Generator) -> Array:
         points = domain.candidates(domain.size, rng)
         free = points[~taken(points, avoid)]
         if len(free) == 0:
-            raise SpaceExhausted(
-                f"all {domain.size} points of the domain have been asked; there is nothing left to ask"
-            )
+            raise SpaceExhausted(f"all {domain.size} points of the domain have been asked; {NOTHING_LEFT}")
         return free[rng.integers(len(free))]
     for _ in range(100):
         points = domain.uniform(100, rng)
         free = points[~taken(points, avoid)]
         if len(free):
             return free[0]
-    raise SpaceExhausted("no point of the domain that has not been asked was found in 10,000 draws")
+    raise SpaceExhausted(f"no point of the domain that has not been asked was found in 10,000 draws; {NOTHING_LEFT}")

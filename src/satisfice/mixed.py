@@ -15,13 +15,15 @@ from satisfice.types import Array, BadInput
 
 HOT = math.sqrt(0.5)  # where a chosen coordinate sits in the unit cube: two choices are then at distance 1
 NEAR = 1e-9  # a coordinate so close to a level, in the unit cube, is that level
+LARGEST_LOG = 2**45  # the exponential of the logarithm, rounded, gives all whole numbers back up to here
 
 
 @dataclass(frozen=True)
 class Mixed:
     """A box whose coordinates j in `levels` take the listed values only, and where each group in `choices` is one-hot.
 
-    One-hot: exactly one coordinate of the group is 1, the others are 0. `integers` lists coordinates of whole numbers.
+    One-hot: exactly one coordinate of the group is 1, the others are 0. `integers` lists coordinates of whole numbers, `logs`
+    coordinates of logarithms of whole numbers, too many to be listed as levels: they are spread evenly by their logarithms.
 
     >>> mixed = Mixed([(0.0, 1.0), (1, 64), (0, 1), (0, 1)], levels={1: [1, 8, 64]}, choices=[(2, 3)])
     >>> mixed.from_unit(np.array([[0.25, 0.2, 0.6, 0.1]]))
@@ -32,22 +34,28 @@ class Mixed:
     levels: Mapping[int, Sequence[float]] = field(default_factory=dict, hash=False)
     choices: Sequence[Sequence[int]] = ()
     integers: Sequence[int] = ()
+    logs: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         box = Box(self.bounds, self.integers)
         try:
             levels = {operator.index(j): tuple(map(float, values)) for j, values in dict(self.levels).items()}
             choices = tuple(tuple(map(operator.index, group)) for group in self.choices)
+            logs = tuple(sorted(map(operator.index, self.logs)))
         except (TypeError, ValueError):
             raise BadInput(
-                f"Mixed: levels={self.levels!r}, choices={self.choices!r} came; levels={{coordinate: values}} and "
-                "choices=[(coordinate, coordinate, ...), ...] were wanted"
+                f"Mixed: levels={self.levels!r}, choices={self.choices!r}, logs={self.logs!r} came; logs=[coordinate, ...], "
+                "levels={coordinate: values} and choices=[(coordinate, coordinate, ...), ...] were wanted"
             ) from None
-        used = [*levels, *box.integers, *(j for group in choices for j in group)]
+        used = [*levels, *box.integers, *logs, *(j for group in choices for j in group)]
         if not all(0 <= j < box.dimension for j in used):
             raise BadInput(f"Mixed: coordinates {used} came; indices from 0 to {box.dimension - 1} were wanted")
-        if len(set(used)) < len(used):
-            raise BadInput("Mixed: a coordinate has one role only: integer, levels, or part of one choice")
+        for j in used:
+            if used.count(j) > 1:
+                groups = [("integer", box.integers), ("logarithm", logs), ("levels", levels)]
+                groups += [(f"choice {group}", group) for group in choices]
+                roles = " and ".join(name for name, group in groups for each in group if each == j)
+                raise BadInput(f"Mixed: coordinate {j} came as {roles}; a coordinate has one role only")
         for j, values in levels.items():
             low, high = box.bounds[j]
             inside = len(values) > 1 and all(low <= value <= high for value in values)
@@ -59,10 +67,18 @@ class Mixed:
         for group in choices:
             if len(group) < 2 or any(box.bounds[j] != (0.0, 1.0) for j in group):
                 raise BadInput(f"Mixed: choice {group} came; two or more coordinates of bounds (0, 1) were wanted")
+        for j in logs:
+            ends = np.array(box.bounds[j])
+            if not (0 <= ends[0] and ends[1] <= math.log(LARGEST_LOG) and (_whole_logs(ends) == ends).all()):
+                raise BadInput(
+                    f"Mixed: bounds {box.bounds[j]} of coordinate {j} came; the natural logarithms of whole numbers from 1 to "
+                    f"{LARGEST_LOG:,} were wanted, as math.log gives them"
+                )
         object.__setattr__(self, "bounds", box.bounds)
         object.__setattr__(self, "levels", {j: tuple(sorted(levels[j])) for j in sorted(levels)})
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "integers", box.integers)
+        object.__setattr__(self, "logs", logs)
 
     @property
     def dimension(self) -> int:
@@ -71,7 +87,7 @@ class Mixed:
 
     @property
     def size(self) -> int | None:
-        """The number of different points, or None where there is a continuum."""
+        """The number of different points, or None where there is a continuum; logarithms are taken for one."""
         return self._free.size
 
     @cached_property
@@ -108,16 +124,19 @@ class Mixed:
         U[:, self._hot] *= HOT
         snapped = self.snap(U)
         off = np.abs(snapped - U) > NEAR
-        off[:, self._plain] = False  # the box has seen to those
+        own = [*self.levels, *self._hot, *self.logs]
+        off[:, [j for j in self._plain if j not in own]] = False  # the box has seen to those
         if off.any():
             row, column = np.argwhere(off)[0]
-            wanted = (
-                "must be one of its levels" if column in self.levels else "stands for a choice: one 1, all others 0"
-            )
+            wanted = "stands for a choice: one 1, all others 0"
+            if column not in self._hot:
+                wanted = (
+                    f"must be {'one of its levels' if column in self.levels else 'the logarithm of a whole number'}"
+                )
             raise BadInput(
                 f"a point of the domain: {np.atleast_2d(X)[row].tolist()} came, but coordinate {column} {wanted}"
             )
-        U[:, [*self.levels, *self._hot]] = snapped[:, [*self.levels, *self._hot]]
+        U[:, own] = snapped[:, own]
         return U
 
     def scaled(self, X: Array) -> Array:
@@ -131,17 +150,22 @@ class Mixed:
         X = self._box.from_unit(U)
         for j, (values, units) in self._lattices.items():
             X[:, j] = values[_nearest(units, U[:, j])]
+        for j in self.logs:
+            X[:, j] = _whole_logs(X[:, j])
         for group in self.choices:
             X[:, group] = _one_hot(U[:, group].argmax(axis=1), len(group))
         return X
 
     def snap(self, U: Array) -> Array:
-        """The nearest points of the unit cube that the domain has: the nearest level, the largest coordinate of a choice."""
+        """The nearest points that the domain has: the nearest level or whole number, the largest coordinate of a choice."""
         snapped = self._box.snap(U).copy()
         for j, (_, units) in self._lattices.items():
             snapped[:, j] = units[_nearest(units, U[:, j])]
         for group in self.choices:
             snapped[:, group] = HOT * _one_hot(U[:, group].argmax(axis=1), len(group))
+        for j in self.logs:
+            low, high = self.bounds[j]
+            snapped[:, j] = (_whole_logs(np.clip(low + U[:, j] * (high - low), low, high)) - low) / (high - low)
         return snapped
 
     def _spread(self, V: Array) -> Array:
@@ -153,7 +177,7 @@ class Mixed:
             U[:, j] = units[number]
         for group, number in zip(self.choices, numbers, strict=True):
             U[:, group] = HOT * _one_hot(number, len(group))
-        return U
+        return self.snap(U) if self.logs else U
 
     def candidates(self, n: int, rng: Generator) -> Array:
         """n points of a scrambled Sobol sequence, every level and choice with the same share (or all points, if at most n)."""
@@ -173,6 +197,11 @@ def _nearest(levels: Array, values: Array) -> npt.NDArray[np.intp]:
     """The number of the nearest level for each value; of two equally near the lower one. Levels are found exactly."""
     above = np.clip(np.searchsorted(levels, values), 1, len(levels) - 1)
     return np.where(values - levels[above - 1] <= levels[above] - values, above - 1, above)
+
+
+def _whole_logs(values: Array) -> Array:
+    """The logarithms of the whole numbers nearest to the exponentials, by Python's own arithmetic, as a space has it."""
+    return np.array([math.log(round(math.exp(value))) for value in values])
 
 
 def _one_hot(numbers: npt.NDArray[np.intp], count: int) -> Array:

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from satisfice.answer import Answer, Verdict
 from satisfice.belief import Belief
 from satisfice.border import named
 from satisfice.certificate import Certificate
+from satisfice.confirm import key_of
 from satisfice.domain import Domain, Finite
 from satisfice.gp.fit import Model, Note
 from satisfice.gp.models import MODELS, FixedModel
@@ -23,7 +23,7 @@ from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requir
 from satisfice.rules.explore import Sobol
 from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, NumericalFailure, SatisficeWarning
+from satisfice.types import Array, BadInput, Noise, NumericalFailure, SatisficeWarning
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
@@ -41,9 +41,10 @@ class Search(Knowledge):
     ...     search.tell(x, -((x[0] - 1) ** 2) - (x[1] - 2) ** 2)
 
     `noise`: 0 declares a noise-free objective; a number is the known standard deviation; "learn" is unknown noise; None does not
-    know: the first point that reaches the target is asked again, and an identical value means noise-free. Under noise a promising
-    point is asked again until its fresh values certify it; `confirm=False` leaves every question to the rule. `value_range` is
-    the range (low, high) that no value can leave: with it a certificate holds for any noise.
+    know: the first point that reaches the target is asked again (the best one, where a finite domain has no other left), and an
+    identical value means noise-free. Under noise a promising point is asked again until its fresh values certify it;
+    `confirm=False` leaves every question to the rule. `value_range` is the range (low, high) that no value can leave: with it a
+    certificate holds for any noise, and None means "learn"; say noise=0 for a noise-free objective.
     `rule` is a name in `satisfice.rules.RULES` or a rule, `model` is "auto", "paper" or a model.
     """
 
@@ -55,7 +56,7 @@ class Search(Knowledge):
         *,
         model: str | Model = "auto",
         direction: str = "maximize",
-        noise: float | Literal["learn"] | None = None,
+        noise: Noise = None,
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
         confirm: bool = True,
@@ -64,7 +65,7 @@ class Search(Knowledge):
         super().__init__(
             domain,
             target,
-            named(model, MODELS, "model"),
+            named(model, MODELS, "model", method="fit"),
             direction=direction,
             noise=noise,
             confidence=confidence,
@@ -72,7 +73,7 @@ class Search(Knowledge):
             seed=seed,
         )
         self.confirm = confirm
-        self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule")
+        self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
         requirements_of(self._rule).check(
             f"rule {rule!r}",
@@ -108,6 +109,8 @@ class Search(Knowledge):
 
     def recommended(self) -> int:
         """The number (from 0) of the told value whose point the model thinks best: of highest posterior mean under noise."""
+        if len(self._y) == 0:
+            raise BadInput("recommended: no value has been told yet; tell one first")
         if self.deterministic:
             return int(np.argmax(self._y))
         with one_blas_thread():
@@ -119,12 +122,12 @@ class Search(Knowledge):
             return Answer("open", failures=len(self._failed), notes=self._notes, confidence=self.confidence)
         with one_blas_thread():
             certificate, estimate, cost = self._judged()
-            view = None if certificate is not None else self._look_ahead()
-            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(view) else "open"
+            outlook = None if certificate is not None else self._outlook_now()
+            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(outlook) else "open"
         needed = cost
-        if verdict == "open" and cost is None and view is not None:
-            needed = 1 / view.best_bet if view.best_bet > FAINT else None
-        hope = 1.0 if verdict == "good" else view.hope if view is not None else None
+        if verdict == "open" and cost is None and outlook is not None:
+            needed = 1 / outlook.best_bet if outlook.best_bet > FAINT else None
+        hope = 1.0 if verdict == "good" else outlook.hope if outlook is not None else None
         low, high = sorted((self._sign * estimate.low, self._sign * estimate.high))
         return Answer(
             verdict=verdict,
@@ -140,6 +143,7 @@ class Search(Knowledge):
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
             notes=self._notes,
             confidence=self.confidence,
+            proven=verdict == "none" and bool(self.deterministic) and self.exhausted,
         )
 
     def _judged(self) -> tuple[Certificate | None, Estimate, float | None]:
@@ -158,30 +162,30 @@ class Search(Knowledge):
             return None, self._estimate(), None
         return None, self._estimate(now.cheapest), now.cost
 
-    def _nothing_left(self, view: Outlook | None) -> bool:
-        """Whether no point can be good: the rule has ruled out all, all were evaluated without noise, or hope is gone.
+    def _nothing_left(self, outlook: Outlook | None) -> bool:
+        """Whether no point can be good: all were evaluated without noise, the rule has ruled out all, or hope is gone.
 
         With a known kernel on a finite domain hope is gone when every upper confidence bound lies below the target.
         """
+        if self.deterministic and self.exhausted:
+            return True
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self._memory)
-        if self.deterministic and len(self._ledger.first) == self.domain.size:
-            return True
-        if view is None or not self.confirm:
+        if outlook is None or not self.confirm:
             return False
         if isinstance(self._model, FixedModel) and isinstance(self.domain, Finite):
             belief = self._belief(self._fitted(), 1)
             mean, std = belief.marginal(self.domain.U)
             width = BayesianWidth(len(self.domain.U), self._delta)(len(self._y) + 1)
             return bool((mean + width * std < belief.target).all())
-        return view.hope < self._delta
+        return outlook.hope < self._delta
 
     def _next(self, waiting: Array) -> Array:
         """The next point: a repeat that tells whether there is noise, a starting point, or the rule's proposal."""
         self.fallback = False
         step = len(self._y) + len(self._failed) + len(waiting) + 1
         rng = default_rng([self.seed, step])
-        if self.deterministic is None and self._y.max(initial=-np.inf) >= self._goal:
+        if self.deterministic is None and (self._y.max(initial=-np.inf) >= self._goal or self.exhausted):
             index = int(np.argmax(self._y))
             if not (waiting == self._U[index]).all(axis=1).any():
                 return self._X[index]
@@ -194,7 +198,7 @@ class Search(Knowledge):
             incumbent=0.0,
             best=self._U[:0],
             avoid=np.vstack([self._U, self._failed, waiting]),
-            repeats=self.deterministic is False,
+            may_repeat=self.deterministic is False,
         )
         if len(self._y) < self._model.starting_points:
             u = Sobol().propose(blind, rng)
@@ -223,7 +227,7 @@ class Search(Knowledge):
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
-        looked = self._X[index].tobytes() in self._ledger.looked
+        looked = key_of(self._X[index]) in self._ledger.looked
         return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:

@@ -1,9 +1,13 @@
-"""The one array type of the library, and its errors and warnings."""
+"""The types that all parts of the library share, the largest number, and the errors and warnings."""
+
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+LARGEST = float(np.finfo(np.float64).max)
+Noise = float | Literal["learn"] | None  # its standard deviation, or to be learned, or not known whether there is any
 
 
 class SatisficeError(Exception):

@@ -45,6 +45,15 @@ def test_scikit_learns_own_checks(estimator, check):
         check(estimator)
 
 
+def test_minus_nothing_is_nothing():
+    X = np.random.default_rng(0).random((30, 2))
+    table = [{"alpha": -0.0}, {"alpha": 100.0}, {"alpha": 10.0}]
+    search = SatisficeSearchCV(Ridge(), table, target=0.9, noise=0, cv=KFold(3), budget=5, random_state=0).fit(
+        X, X[:, 0]
+    )
+    assert (search.verdict_, search.best_params_["alpha"]) == ("good", 0.0)
+
+
 def test_it_stops_when_the_target_is_certain_and_recommends_what_was_certified():
     search = SatisficeSearchCV(GaussianNB(), BAYES, target=0.9, budget=40, random_state=0).fit(*CANCER)
     assert search.verdict_ == "good"

@@ -256,6 +256,8 @@ def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
     assert fit.units.standardise(3.0) == 3.0
     with pytest.raises(BadInput, match="variance"):
         FixedModel(kernel, -1.0)
+    with pytest.raises(BadInput, match=r"kernel = 'se' came; a kernel was wanted, such as Stationary"):
+        FixedModel("se", 1e-6)
 
 
 def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(monkeypatch):

@@ -74,6 +74,9 @@ def test_none_says_what_it_rests_on():
     text = page.html(replace(whole, answer=replace(whole.answer, verdict="none", evaluations=3)))
     assert "All 3 settings were evaluated" in text
     assert "This is proof." in text
+    part = study(2.05, 2, space={"a": ["x", "y", "z"]}, f=lambda p: "xyz".index(p["a"]) + 0.0)
+    text = page.html(replace(part, answer=replace(part.answer, verdict="none", evaluations=3)))  # one of them repeated
+    assert "This is proof." not in text
 
 
 def test_noise_free_is_proof():

@@ -124,6 +124,8 @@ def test_another_space_or_direction_is_refused(tmp_path, other, message):
         {"noise": -1},
         {"rule": "best"},
         {"space": {}},
+        {"callbacks": 3},
+        {"callbacks": [print, 3]},
         {"history": [{"x": 1.0, "value": 2.0}]},
         {"history": 3},
         {"history": "no/such/file.csv"},
@@ -136,6 +138,12 @@ def test_bad_arguments_are_refused(wrong):
         least_branin(**wrong)
     with pytest.raises(BadInput, match="objective"):
         find(3, SPACE, 1.0)
+
+
+def test_whole_numbers_may_be_numpys():
+    answer = least_branin(budget=np.int64(2), seed=np.int64(1))
+    assert answer.evaluations == 2
+    assert settings_of(answer) == settings_of(least_branin(budget=2, seed=1))
 
 
 def test_callbacks_see_each_trial_and_may_stop_the_study():
@@ -185,6 +193,16 @@ def test_parameters_may_depend_on_others():
         find(objective, space, 0.95, history=[])
 
 
+def test_what_depends_on_others_is_never_proven_to_hold_nothing_good():
+    def space(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        return {"kind": kind, "size": trial.suggest_int("size", 0, 1) if kind == "b" else 0}
+
+    answer = find(lambda p: -p["size"] - (p["kind"] == "b"), space, 1.0, noise=0, seed=1, budget=12)
+    assert (answer.verdict, answer.proven, answer.hope) == ("open", False, None)
+    assert "cannot be told" in answer.notes[-1]
+
+
 def test_a_table_of_candidates_is_searched_row_by_row():
     rows = [{"size": size, "kind": kind} for size in (1, 2, 4) for kind in ("a", "b")]
     asked = []
@@ -201,6 +219,28 @@ def test_a_table_of_candidates_is_searched_row_by_row():
         assert all(row in rows for row in asked)
         assert len(asked) <= len(rows)
         assert len({tuple(row.values()) for row in asked}) == len(asked)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_used_up_space_is_decided_without_being_told_of_the_noise(n_jobs):
+    answer = find(lambda p: -p["x"], {"x": (0, 5)}, target=1.0, seed=1, n_jobs=n_jobs)
+    assert (answer.verdict, answer.evaluations) == ("none", 7)
+    assert not any("before the budget" in note for note in answer.notes)
+
+
+def test_where_nothing_is_left_to_ask_it_says_so():
+    def objective(params):
+        return 1 / params["x"] - 1
+
+    answer = find(objective, {"x": (0, 5)}, target=1.0, noise=0, seed=1)
+    assert (answer.verdict, answer.evaluations, answer.failures) == ("open", 5, 1)
+    assert "ended before the budget was spent: all 6 points of the domain have been asked" in answer.notes[-1]
+
+
+def test_no_whole_number_on_a_long_log_scale_is_evaluated_twice_without_noise():
+    answer = find(lambda p: -abs(p["n"] - 3), {"n": (1, 10**6, "log")}, target=1, noise=0, budget=30, seed=1)
+    asked = [params["n"] for params in settings_of(answer)]
+    assert len(asked) == len(set(asked)) == answer.evaluations
 
 
 def test_queued_settings_are_evaluated_first(tmp_path):

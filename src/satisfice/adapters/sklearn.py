@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.space import Space
 from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
@@ -180,7 +181,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     problem, score = f"{params}: {error}", np.nan
                     warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 else:
-                    self._rows.append((x.tobytes(), score))
+                    self._rows.append((key_of(x), score))
                 if np.isfinite(score):
                     search.tell(x, score)
                 else:
@@ -230,8 +231,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         """The row of the recommended candidate's first evaluation."""
         if callable(refit):
             return int(super()._select_best_index(refit, refit_metric, results))
-        recommended = np.asarray(self.answer_.point).tobytes()
-        return [point for point, _ in self._rows].index(recommended)
+        return [point for point, _ in self._rows].index(key_of(np.asarray(self.answer_.point)))
 
 
 @contextmanager

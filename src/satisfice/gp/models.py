@@ -24,6 +24,10 @@ class FixedModel:
     lam: float
 
     def __post_init__(self) -> None:
+        if not callable(getattr(self.kernel, "cross", None)):
+            raise BadInput(
+                f"FixedModel: kernel = {self.kernel!r} came; a kernel was wanted, such as Stationary('se', [0.2])"
+            )
         if not (np.isfinite(self.lam) and self.lam >= 0):
             raise BadInput(f"FixedModel: lam = {self.lam!r} came; a variance, 0 or more, was wanted")
 
@@ -45,7 +49,9 @@ class FixedModel:
         return False
 
     def _prior(self, seen: Observations) -> Posterior:
-        nothing = seen.first(0)
+        nothing, d = seen.first(0), seen.domain.dimension
+        if (scales := np.size(getattr(self.kernel, "lengthscale", 0.0))) not in (1, d):
+            raise BadInput(f"FixedModel: {scales} length-scales came; one for all coordinates or {d} were wanted")
         if isinstance(seen.domain, Finite):
             return GridPosterior.on(seen.domain.U, self.kernel, self.lam, nothing.U, nothing.y)
         return Posterior.given(self.kernel, self.lam, nothing.U, nothing.y)

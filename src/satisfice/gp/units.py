@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.types import Array
+from satisfice.types import LARGEST, Array
 
 QUANTUM = 2.0**-33  # standardised values are rounded to this, so that the user's units cannot change a proposal
-LARGEST = float(np.finfo(np.float64).max)
 FARTHEST = 1e6  # a standardised value or target farther out than this says no more than this
 
 

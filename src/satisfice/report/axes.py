@@ -1,7 +1,6 @@
 """Scales, ticks and frames of the plots, and the SVG elements that they are made of."""
 
 import math
-import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from markupsafe import Markup, escape
 
-from satisfice.types import Array
+from satisfice.types import LARGEST, Array
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OUTLYING = 20.0  # a value is off the plot when it lies so many times the ordinary range away
@@ -161,8 +160,7 @@ def scale_around(values: Iterable[float], always: Sequence[float] = ()) -> Linea
         near = seen[(seen / 4 >= low - room) & (seen / 4 <= high + room)]
     low, high = float(min([*near, *always])), float(max([*near, *always]))
     margin = 0.12 * (high / 2 - low / 2) or 0.05 * abs(high) or 1.0
-    most = sys.float_info.max
-    return Linear(max(low - margin, -most), min(high + margin, most))
+    return Linear(max(low - margin, -LARGEST), min(high + margin, LARGEST))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from satisfice.border import sign_of
 from satisfice.certificate import level, lower_bound
 from satisfice.report.axes import Scale, scale_of
 from satisfice.report.plots import Slice
@@ -83,7 +84,7 @@ def fresh_values(view: View) -> list[float]:
 
 def certified(view: View, values: Sequence[float]) -> list[float]:
     """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
-    sign = 1.0 if view.settings.direction == "maximize" else -1.0
+    sign = sign_of(view.settings.direction)
     certificate = view.answer.certificate
     tested = certificate.candidates if certificate is not None else max(view.search.tested, 1)
     share = level(1 - view.settings.confidence, tested)

@@ -11,6 +11,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from satisfice.border import sign_of
 from satisfice.report import model, plots, words
 from satisfice.report.axes import scale_around, shown
 from satisfice.study.view import Evaluation, View
@@ -184,7 +185,7 @@ def _some(evaluations: Sequence[Evaluation], most: int, view: View) -> tuple[lis
     """At most so many of the evaluations, and a sentence if some were left out: the best ones and an even part of the others."""
     if len(evaluations) <= most:
         return list(evaluations), ""
-    sign = 1.0 if view.settings.direction == "maximize" else -1.0
+    sign = sign_of(view.settings.direction)
     ranked = sorted(evaluations, key=lambda each: -np.inf if each.value is None else sign * each.value, reverse=True)
     kept = {each.number for each in ranked[: most // 4]}
     kept |= {each.number for each in [each for each in evaluations if each.params == view.answer.params][: most // 4]}

@@ -1,9 +1,9 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
+from satisfice.answer import MANY
 from satisfice.report.axes import shown
 from satisfice.study.view import View
 
-MANY = 10_000  # evaluations, beyond which a number says nothing any more
 HEADLINES = {
     "good": "Good enough: the target is met.",
     "none": "No setting reaches the target.",
@@ -81,13 +81,10 @@ def _good(view: View) -> list[str]:
 
 
 def _none(view: View) -> list[str]:
-    answer, domain = view.answer, view.search.domain
+    answer, size = view.answer, view.search.domain.size
     said = [f"The target is {goal(view)}."]
-    if view.search.deterministic and domain.size is not None and answer.evaluations >= domain.size:
-        return [
-            *said,
-            f"All {domain.size:,} settings were evaluated without noise, and none reaches it. This is proof.",
-        ]
+    if view.search.deterministic and view.search.exhausted:
+        return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     if answer.hope is not None:
         said.append(
             f"The model's probability that some setting reaches it is {percent(answer.hope)}; below "

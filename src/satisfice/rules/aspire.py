@@ -1,16 +1,14 @@
 """The default rule without noise: pg, made robust against a model that is wrong about the target."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.acquisition import mix_standard_scores, standard_score
 from satisfice.belief import Belief
 from satisfice.maximise import SAME, best_from, best_of, candidates
-from satisfice.rules.marginal import MixedScore
+from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.types import Array
 
 NEAREST, FARTHEST = (
@@ -62,7 +60,7 @@ def _score(belief: Belief, points: Array, reach: float) -> tuple[MixedScore, Arr
     marginals = belief.marginals(points)
     mean, std = belief.mixed(marginals)
     level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
-    score = MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+    score = probability_score(belief, level)
     return score, score.of(marginals)
 
 

@@ -24,7 +24,7 @@ class Random:
 
 @dataclass(frozen=True)
 class Sobol:
-    """The points of one scrambled Sobol sequence in turn (on a finite set: its points in a random order)."""
+    """The points of one scrambled Sobol sequence in turn (where there are few points: all of them in a random order)."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """Point number `step` of the sequence that belongs to the search's seed, or the next one not to be avoided."""
@@ -32,7 +32,9 @@ class Sobol:
         count = max(64, 1 << belief.step.bit_length())
         sequence = belief.domain.candidates(count, same_for_every_step)
         if belief.points is not None:
-            sequence = belief.points[same_for_every_step.permutation(len(belief.points))]
+            sequence = belief.points
+        if len(sequence) == belief.domain.size:  # all points, in the order of their coordinates
+            sequence = sequence[same_for_every_step.permutation(len(sequence))]
         rest = sequence[(belief.step - 1) % len(sequence) :]
         free = first_free(rest, belief.avoid)
         if free is not None:
@@ -40,7 +42,7 @@ class Sobol:
         try:
             return unasked(belief.domain, belief.avoid, rng)
         except SpaceExhausted:
-            if not belief.repeats:
+            if not belief.may_repeat:
                 raise
             return rest[0]
 

@@ -56,14 +56,18 @@ class MixedScore:
         return mixed, np.einsum("km,kmd->md", shares, np.stack(gradients))
 
 
+def probability_score(belief: Belief, level: float) -> MixedScore:
+    """P(f(x) >= level) under the mixture, as a standard score: it orders points alike and never underflows."""
+    return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+
+
 @dataclass(frozen=True)
 class ProbabilityGood:
     """PG: ask where the value is most likely to reach the target (paper, eq. pg_acq)."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= target)."""
-        score = partial(standard_score, level=belief.target)
-        return maximise(MixedScore(belief, score, mix_standard_scores), belief, rng)
+        return maximise(probability_score(belief, belief.target), belief, rng)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,7 @@ class ProbabilityImprovement:
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= incumbent)."""
-        score = partial(standard_score, level=belief.incumbent)
-        return maximise(MixedScore(belief, score, mix_standard_scores), belief, rng)
+        return maximise(probability_score(belief, belief.incumbent), belief, rng)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ class Requirements:
     def check(self, rule: str, *, finite: bool, mixture: bool, fixed: bool) -> None:
         """One clear error where the domain or the model does not fit."""
         if self.finite and not finite:
-            raise BadInput(f"{rule} came with a box; it needs a finite domain: Box.grid(n) makes one")
+            raise BadInput(
+                f"{rule} came with no finite domain; it needs one: pass a Finite, which Box.grid(n) makes of a box"
+            )
         if self.single and mixture:
             raise BadInput(f"{rule} came with a mixture of kernels; it needs one: pass a FixedModel or model='paper'")
         if self.fixed and not fixed:
@@ -28,7 +30,7 @@ class Requirements:
 def finite_points(belief: Belief) -> Array:
     """All points of a finite domain (m, d)."""
     if belief.points is None:
-        raise BadInput("a rule for a finite domain came with a box; Box.grid(n) makes a finite domain of it")
+        raise BadInput("a rule for a finite domain came with another; pass a Finite, which Box.grid(n) makes of a box")
     return belief.points
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.belief import Belief
+from satisfice.domain import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
 from satisfice.maximise import best_of, maximise
@@ -56,9 +57,9 @@ class SatisficingThompson:
         """The nearest point of {path >= target}, or the path's maximiser where that set is empty."""
         posterior = draw_member(belief, rng)
         d = belief.domain.dimension
-        centre = (
-            np.full(d, 0.5) if self.centre is None else belief.domain.scaled(np.asarray(self.centre, dtype=np.float64))
-        )
+        centre = np.full(d, 0.5)
+        if self.centre is not None:
+            centre = belief.domain.scaled(checked_points(self.centre, d, "SatisficingThompson: centre")[0])
         if belief.points is not None:
             points, values = belief.points, draw_values(posterior, belief.points, rng)
             reach = values >= belief.target

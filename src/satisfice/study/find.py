@@ -7,24 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 import optuna
-from numpy.random import default_rng
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 
-from satisfice.border import number
+from satisfice.border import drawn_seed, number, whole
 from satisfice.domain import Box
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.earlier import add_earlier
 from satisfice.study.interrupt import Interrupts
 from satisfice.study.progress import Progress
-from satisfice.study.sampler import GoodActionSampler, Noise
+from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.study.space import Space
 from satisfice.study.storage import open_study
 from satisfice.study.view import StudyAnswer, answer_of
 from satisfice.study.workers import TooManyFailures, Workers
-from satisfice.types import BadInput
+from satisfice.types import BadInput, Noise
 
 __all__ = ["StudyAnswer", "TooManyFailures", "find"]
 
@@ -60,7 +59,7 @@ def find(
     failed evaluation, of which the search learns. `space` is what `Space.of` takes: a dict such as
     `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}` or a table of candidates; or a function that
     takes an Optuna trial and returns the dict, for parameters that depend on others. `noise`, `confidence`, `value_range`, `rule`
-    and `model` are those of `satisfice.Search`.
+    and `model` are those of `satisfice.Search`; with a `value_range`, `noise=None` means "learn".
 
     `budget` bounds the evaluations of the study, by all workers and all earlier calls; no new one begins after `timeout` seconds.
     `storage` (a path or a URL) and `name` keep the study: the same call goes on where it ended, and calls in several processes
@@ -71,18 +70,18 @@ def find(
     """
     if not callable(objective):
         raise BadInput(f"objective: {objective!r:.80} came; a function of a dict of parameters was wanted")
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise BadInput(f"budget: {budget!r:.80} came; a whole number, 1 or more, was wanted")
+    budget = whole(budget, "budget", least=1)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
         raise BadInput(f"n_jobs: {n_jobs!r:.80} came; a number of threads was wanted, or -1 for one a core")
     if timeout is not None and number(timeout, "timeout") <= 0:
         raise BadInput(f"timeout: {timeout!r} came; a number of seconds above 0 was wanted, or None")
+    if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
+        raise BadInput(f"callbacks: {callbacks!r:.80} came; a list of functions of a study and a trial was wanted")
     if history is not None and callable(space):
         raise BadInput("history: a table came with a function as space; a space by its parameters' ranges was wanted")
     named = None if callable(space) else Space.of(space)
-    drawn = int(default_rng().integers(2**31)) if seed is None else seed
     settings = Settings(
-        target, direction, noise, confidence, value_range, rule, model, drawn, budget, named
+        target, direction, noise, confidence, value_range, rule, model, drawn_seed(seed), budget, named
     )  # fmt: skip
     settings.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with Interrupts() as interrupts, Progress(progress, budget, settings.target) as shown:
@@ -94,12 +93,17 @@ def find(
             add_earlier(study, settings.space, history)
         prepare = (lambda trial: trial) if settings.space is None else _suggester(settings.space)
         evaluate = (lambda trial: objective(space(trial))) if settings.space is None else objective
-        Workers(
+        workers = Workers(
             study, sampler, prepare, evaluate, budget, math.inf if timeout is None else timeout, value_range,
-            tuple(callbacks), shown, interrupts,
-        ).run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)  # fmt: skip
+            called, shown, interrupts,
+        )  # fmt: skip
+        workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
         with sampler.following(study) as follower:
             answer = answer_of(study, follower)
+        if workers.nothing_left is not None and answer.verdict == "open":
+            answer = replace(
+                answer, notes=(*answer.notes, f"ended before the budget was spent: {workers.nothing_left}")
+            )
         shown.show(answer)
         study.set_user_attr(VERDICT, answer.verdict)
     return answer

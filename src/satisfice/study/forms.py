@@ -1,7 +1,6 @@
 """What a user may write for a parameter or a table of candidates, and the Optuna distributions that it means."""
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from satisfice.types import BadInput
+from satisfice.types import LARGEST, BadInput
 
 FORMS = (
     'a range (low, high), (low, high, "log") or (low, high, step), a list of choices, an Optuna distribution, or '
@@ -31,7 +30,7 @@ def is_number(value: Any) -> bool:
 
 def is_finite(value: float) -> bool:
     """Whether a number fits into a finite float."""
-    return abs(value) <= sys.float_info.max  # an int may be too long for math.isfinite
+    return abs(value) <= LARGEST  # an int may be too long for math.isfinite
 
 
 def is_choice(value: Any) -> bool:

@@ -13,6 +13,7 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.answer import Answer
+from satisfice.border import sign_of
 from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
@@ -140,20 +141,17 @@ class Follower:
         if failures:
             errors = self.errors()[1]
             notes.append(f"{failures} evaluations failed, most often by: {max(errors, key=errors.count)}")
-        verdict = answer.verdict
-        if verdict == "none" and self._conditional:
-            verdict = "open"
+        if answer.verdict == "none" and self._conditional:
+            answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:
             params = dict(self._first[key_of(answer.point)].params)
-        return replace(
-            answer, verdict=verdict, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes)
-        )
+        return replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
 
     def _without_model(self) -> Answer:
         """The answer where no parameter can be searched by a model: without noise a value can still be good."""
-        sign = 1.0 if self.settings.direction == "maximize" else -1.0
+        sign = sign_of(self.settings.direction)
         done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
         if self.settings.noise != 0 or not done:
             return Answer("open")

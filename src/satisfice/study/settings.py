@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import optuna
 
@@ -12,7 +12,7 @@ from satisfice.gp.models import MODELS
 from satisfice.rules import RULES, Rule
 from satisfice.search import Search
 from satisfice.study.space import Space
-from satisfice.types import BadInput
+from satisfice.types import BadInput, Noise
 
 SETTINGS = "satisfice:settings"  # the user attribute of a study: these settings as JSON
 VERDICT = "satisfice:verdict"  # the user attribute of a study: the last verdict
@@ -24,7 +24,7 @@ class Settings:
 
     target: float
     direction: str = "maximize"
-    noise: float | Literal["learn"] | None = None
+    noise: Noise = None
     confidence: float = 0.95
     value_range: tuple[float, float] | None = None
     rule: str | Rule = "auto"

@@ -23,7 +23,7 @@ from optuna.distributions import (
 )
 
 from satisfice.domain import Box, Domain, Finite
-from satisfice.mixed import Mixed
+from satisfice.mixed import LARGEST_LOG, Mixed
 from satisfice.study.forms import (
     FINEST,
     FORMS,
@@ -37,9 +37,8 @@ from satisfice.study.forms import (
 )
 from satisfice.types import Array, BadInput
 
-MANY = 10_000  # a whole number on a log scale with more values than this is searched as a continuum and rounded
-LARGEST = 2**53  # a float holds all whole numbers up to here
-LARGEST_LOG = 2**45  # the exponential of the logarithm, rounded, gives all whole numbers back up to here
+MANY = 10_000  # a whole number on a log scale with more values than this has no levels: its logarithms are rounded
+LARGEST_WHOLE = 2**53  # a float holds all whole numbers up to here
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,11 @@ class Space:
 
     @cached_property
     def domain(self) -> Domain:
-        """What `Search` works on: a Box, a Mixed where there are choices or levels, a Finite for a table."""
+        """What `Search` works on: a Box, a Mixed where there are choices, levels or whole logs, a Finite for a table."""
         if self.rows is not None:
             return Finite([self._coordinates(row) for row in self.rows])
         bounds: list[tuple[float, float]] = []
-        levels, choices, integers = {}, [], []
+        levels, choices, integers, logs = {}, [], [], []
         for name in self._searched:
             distribution, column = self.distributions[name], len(bounds)
             if isinstance(distribution, CategoricalDistribution):
@@ -103,9 +102,13 @@ class Space:
                 values = range(distribution.low, distribution.high + 1)
                 if len(values) <= MANY:
                     levels[column] = [math.log(value) for value in values]
+                else:
+                    logs.append(column)
             elif distribution.step is not None:
                 integers.append(column)
-        return Mixed(bounds, levels, choices, integers) if levels or choices else Box(bounds, integers)
+        if levels or choices or logs:
+            return Mixed(bounds, levels, choices, integers, logs)
+        return Box(bounds, integers)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The point (d,) of the domain; BadInput if a parameter is unknown, missing or outside its range."""
@@ -179,7 +182,7 @@ def _check(name: str, distribution: Any) -> None:
     if not isinstance(distribution, FloatDistribution | IntDistribution):
         raise BadInput(f"space: {name}: {distribution!r:.80} came; {FORMS} was wanted")
     whole = isinstance(distribution, IntDistribution)
-    largest = (LARGEST_LOG if distribution.log else LARGEST) if whole else math.inf
+    largest = (LARGEST_LOG if distribution.log else LARGEST_WHOLE) if whole else math.inf
     fits = all(is_finite(end) and abs(end) <= largest for end in (distribution.low, distribution.high))
     if not fits or (whole and distribution.log and distribution.step != 1):
         wanted = f"numbers up to {largest:,}, and no step on a log scale," if whole else "finite numbers"

@@ -21,6 +21,7 @@ from optuna.samplers import BaseSampler
 from optuna.storages import BaseStorage, InMemoryStorage
 from sqlalchemy.engine import URL, make_url
 
+from satisfice.border import checked_direction
 from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed, patiently, shown
 from satisfice.types import BadInput, SatisficeError
 
@@ -64,8 +65,7 @@ def open_study(
     sampler: BaseSampler | None = None,
 ) -> optuna.Study:
     """The study of that name in the storage, made if there is none yet; None makes one of a new name."""
-    if direction not in ("maximize", "minimize"):
-        raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+    checked_direction(direction)
     if name is None:
         name = f"satisfice-{uuid.uuid4()}"
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\0" in name or not _is_text(name):

@@ -58,6 +58,7 @@ class Workers:
         self._stopped = False  # no thread begins anything new
         self._abandoned = False  # what threads still bring is not wanted
         self._problem: BaseException | None = None
+        self.nothing_left: str | None = None  # why there was nothing left to ask for, if that ended the work
 
     def run(self, n_jobs: int) -> None:
         """Work in so many threads, in this one if it is one."""
@@ -165,9 +166,11 @@ class Workers:
                             return self._cancel(lease, "the study was decided")
                     try:
                         given = self._prepare(trial)
-                    except (SpaceExhausted, NoSurvivors):
+                    except (SpaceExhausted, NoSurvivors) as problem:
                         self._cancel(lease, "nothing was left to ask for")
-                        return self._await_any()
+                        goes_on = self._await_any()
+                        self.nothing_left = None if goes_on or self._is_over() else str(problem)
+                        return goes_on
                     failed = self._evaluate(lease, given)
                 except BaseException:
                     self._cancel(lease, "interrupted", TrialState.FAIL)
