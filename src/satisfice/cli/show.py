@@ -162,12 +162,15 @@ def _finite(value: Any) -> Any:
 def write_csv(seen: "View", path: Path) -> None:
     """Write all evaluations to a file: numbers by repr, texts so that no spreadsheet runs them."""
     from satisfice.report.page import put
+    from satisfice.study.view import column_of
 
     names = list(seen.space.distributions)
     names += sorted({name for each in seen.evaluations for name in each.params} - set(names))
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["number", "state", *map(_cell, names), "value", "repeats", "hope", "seconds", "error"])
+    table.writerow(
+        ["number", "state", *(_cell(column_of(name)) for name in names), "value", "repeats", "hope", "seconds", "error"]
+    )
     for each in seen.evaluations:
         params = [_cell(each.params.get(name)) for name in names]
         rest = map(_cell, (each.value, each.repeats, each.hope, each.seconds, each.error))

@@ -11,7 +11,7 @@ from satisfice.search import Search
 from satisfice.study.history import Follower, error_of
 from satisfice.study.mark import Mark, State
 from satisfice.study.settings import SETTINGS, Settings
-from satisfice.study.space import Space
+from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
 
 __all__ = ["Evaluation", "Settings", "StudyAnswer", "View", "view"]
@@ -112,4 +112,9 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
 
 def _row(each: Evaluation) -> dict[str, Any]:
     rest = {name: getattr(each, name) for name in ("value", "state", "repeats", "hope", "error", "seconds")}
-    return {"number": each.number, **each.params, **rest}
+    return {"number": each.number, **{column_of(name): value for name, value in each.params.items()}, **rest}
+
+
+def column_of(name: str) -> str:
+    """The column of a parameter in a table; a study that Optuna made may have one with the name of another column."""
+    return f"params_{name}" if name in COLUMNS else name
