@@ -14,6 +14,7 @@ from satisfice.cli import main
 from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
 from satisfice.experiments.paper import FIGURES, demanding, panels
 from satisfice.experiments.records import Records, pack, unpack
+from satisfice.experiments.reproduce import IDS, having
 from satisfice.experiments.run import run_cell, run_tasks, starting_points, tasks_of
 from satisfice.experiments.spec import Cell, Panel, cells
 from satisfice.types import BadInput
@@ -48,6 +49,37 @@ def test_every_figure_has_panels_on_problems_that_exist_and_shared_runs_agree():
             shared += cell.key in stops
             assert stops.setdefault(cell.key, cell.stop) == cell.stop
     assert shared > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch"], "'nosuch' came; one of phi, "),
+        (["synthetic", "--only", "nosuch"], "--only: 'nosuch' came; one of alpine, eggholder was wanted"),
+        (["all", "--only", "nosuch"], "--only: 'nosuch' came; one of ackley, "),
+        (["synthetic", "--rules", "pg,nosuch"], "--rules: 'nosuch' came; some of eg,ei,"),
+        (["synthetic", "--rules", "auto"], "--rules: 'auto' came"),
+        (["phi", "--only", "alpine"], "phi has one problem and its own rules"),
+        (["synthetic", "--trials", "0"], "--trials: '0' came; a whole number, 1 or more"),
+        (["synthetic", "--experiments", "-3"], "--experiments: '-3' came"),
+        (["synthetic", "--jobs", "many"], "--jobs: 'many' came"),
+    ],
+)
+def test_wrong_words_are_refused_before_anything_is_run_or_drawn(words, said, tmp_path, capsys):
+    try:
+        code = main(["reproduce", *words, "--out", str(tmp_path / "out")])
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_of_all_experiments_those_are_run_that_have_what_was_asked_for():
+    assert having(IDS, "paper", None, None) == IDS
+    assert having(IDS, "paper", "robot3", None) == ("real", "none-good", "threshold")
+    assert having(IDS, "paper", None, ("sts",)) == ("sts",)
+    assert having(("synthetic",), "auto", None, ("auto",)) == ("synthetic",)
 
 
 def test_starting_points_are_the_same_for_every_rule_and_fresh_for_every_experiment():
