@@ -265,6 +265,17 @@ def test_a_request_to_end_is_like_ctrl_c():
     assert "RUNNING" not in [trial.state.name for trial in trials()]
 
 
+@pytest.mark.parametrize("command", ["bench", "reproduce phi", "report", "status"])
+def test_ctrl_c_is_one_line_in_the_other_commands_too(command, capsys, monkeypatch):
+    def interrupt(*arguments, **named):
+        raise KeyboardInterrupt
+
+    for place in ("cli.bench.step_time", "experiments.reproduce.reproduce", "cli.show.stored_view"):
+        monkeypatch.setattr(f"satisfice.{place}", interrupt)
+    assert main(command.split()) == 130
+    assert capsys.readouterr().err == "satisfice: stopped\n"
+
+
 def test_a_password_is_not_shown(capsys):
     words = ["find", "--target", "5", "--storage", "mysql://user:secret@host/x.db", *SPACE, *COMMAND]
     assert main(words) == 2
