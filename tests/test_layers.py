@@ -11,7 +11,7 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"types", "threads", "widths", "border"},
+    {"types", "threads", "widths", "border", "extras"},
     {"sobol", "domain", "mixed", "acquisition", "regret", "gp"},
     {"belief", "theory", "problems"},
     {"maximise"},
@@ -25,7 +25,10 @@ LAYERS = [
     {"cli", "__main__", "__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ALLOWED_ONLY = {"theory": {"types", "widths", "gp", "theory"}, "problems": {"types", "domain", "gp", "problems"}}
+ALLOWED_ONLY = {
+    "theory": {"types", "widths", "gp", "theory"},
+    "problems": {"types", "extras", "domain", "gp", "problems"},
+}
 
 
 def imported(path: Path) -> set[str]:

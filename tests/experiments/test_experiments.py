@@ -75,6 +75,22 @@ def test_wrong_words_are_refused_before_anything_is_run_or_drawn(words, said, tm
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("package", "extra", "words"),
+    [
+        ("matplotlib", "experiments", ["phi"]),
+        ("joblib", "experiments", ["lenient"]),
+        ("distributed", "cluster", ["lenient", "--cluster", "tcp://127.0.0.1:1"]),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(package, extra, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["reproduce", *words, "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"satisfice: {package} is not installed")
+    assert f"[{extra}]'" in said
+
+
 def test_of_all_experiments_those_are_run_that_have_what_was_asked_for():
     assert having(IDS, "paper", None, None) == IDS
     assert having(IDS, "paper", "robot3", None) == ("real", "none-good", "threshold")

@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 from satisfice.domain import Box
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS, MissingExtra, Problem
-from satisfice.problems.problem import load_extra
 from satisfice.problems.synthetic import SYNTHETIC
 from satisfice.types import BadInput
 

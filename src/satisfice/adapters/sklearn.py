@@ -12,7 +12,7 @@ import numpy as np
 
 from satisfice.search import Search
 from satisfice.study.space import Space
-from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
+from satisfice.types import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -23,7 +23,7 @@ try:
     from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
 except ImportError as error:
     wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install satisfice[sklearn]"
-    raise ImportError(wanted) from error
+    raise MissingExtra(wanted) from error
 
 ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted
 NOT_FINITE = "One or more of the (test|train) scores are non-finite"

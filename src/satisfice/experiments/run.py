@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from satisfice.domain import Box
 from satisfice.experiments.records import Record, Records
 from satisfice.experiments.spec import Cell
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.search import Search
 from satisfice.threads import one_blas_thread
@@ -127,17 +128,16 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | No
 
 
 def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(_alone)(task) for task in tasks)
+    joblib = load_extra("joblib", "experiments")
+    calls = (joblib.delayed(_alone)(task) for task in tasks)
+    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
 
 
 def _on_cluster(tasks: list[Task], address: str) -> Iterator[Record]:
-    from dask.distributed import Client, as_completed
-
-    with Client(address) as client:
+    distributed = load_extra("distributed", "cluster")
+    with distributed.Client(address) as client:
         futures = client.map(_alone, tasks, pure=False)
-        for _, record in as_completed(futures, with_results=True):
+        for _, record in distributed.as_completed(futures, with_results=True):
             yield record
 
 

@@ -5,10 +5,11 @@ are loaded at the first evaluation.
 """
 
 from satisfice.problems.draws import DRAWS
-from satisfice.problems.problem import MissingExtra, Problem
+from satisfice.problems.problem import Problem
 from satisfice.problems.push import PUSH
 from satisfice.problems.synthetic import SYNTHETIC
 from satisfice.problems.tuning import TUNING
+from satisfice.types import MissingExtra
 
 PROBLEMS: dict[str, Problem] = {each.name: each for each in (*DRAWS, *SYNTHETIC, *PUSH, *TUNING)}
 
