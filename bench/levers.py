@@ -112,12 +112,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default=",".join(LEVERS))
     given = parser.parse_args()
+    chosen = list(dict.fromkeys(["default", *given.only.split(",")]))  # every variant is shown beside the default
+    if unknown := [name for name in chosen if name not in LEVERS]:
+        parser.error(f"--only: {', '.join(unknown)} came; some of {', '.join(LEVERS)} were wanted")
     task = partial(Task, function=run_lever)
     tasks = [
-        task(f"{lever}/{p}/{s}", arguments=(lever, p, s))
-        for lever in given.only.split(",")
-        for s in range(given.runs)
-        for p in NAMES
+        task(f"{lever}/{p}/{s}", arguments=(lever, p, s)) for lever in chosen for s in range(given.runs) for p in NAMES
     ]
     print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="levers"))))
 

@@ -33,6 +33,19 @@ def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
     assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
 
 
+def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(levers, "PATH", tmp_path / "levers.jsonl")
+    monkeypatch.setattr(levers, "NAMES", ["forrester"])
+    monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
+    levers.main()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split(" | ")[0] for row in rows] == ["| the default", "| pg in the place of aspire"]
+    monkeypatch.setattr(sys, "argv", ["levers.py", "--only", "nosuch"])
+    with pytest.raises(SystemExit):
+        levers.main()
+    assert "nosuch came; some of default, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("q", [1, 4])
 def test_a_batch_is_told_before_the_next_one_is_asked(q):
     found = batches.run_batches("auto", q, "forrester", 0)
