@@ -73,6 +73,17 @@ def test_the_pages_are_found():
     assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
 
 
+def test_the_reference_has_every_rule_and_every_error():
+    rules = (ROOT / "docs" / "api" / "rules.md").read_text()
+    for path in (ROOT / "src" / "satisfice" / "rules").glob("*.py"):
+        assert path.stem == "__init__" or f"::: satisfice.rules.{path.stem}\n" in rules
+    errors = (ROOT / "docs" / "api" / "errors.md").read_text()
+    for path in (ROOT / "src" / "satisfice").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        for name in re.findall(r"^class (\w+)\((?:SatisficeError|BadInput)\b", path.read_text(), flags=re.MULTILINE):
+            assert f"::: {module}\n" in errors or f"::: {module}.{name}\n" in errors, name
+
+
 @pytest.mark.parametrize("page", ["paper.md", "notation.md"])
 def test_the_names_and_files_of_a_page_exist(page):
     text = (ROOT / "docs" / page).read_text()

@@ -173,7 +173,7 @@ def test_candidates_that_fail_are_learnt_from():
 
 def test_where_every_candidate_fails_the_error_says_why():
     search = SatisficeSearchCV(Fragile(), {"max_depth": (1, 4)}, target=0.5, budget=3)
-    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match=r"all 3 evaluations failed(.|\n)*too small"):
+    with pytest.warns(FitFailedWarning), pytest.raises(BadInput, match=r"all 3 evaluations failed(.|\n)*too small"):
         search.fit(*DIGITS)
     with pytest.raises(RuntimeError, match="too small"):
         search.set_params(error_score="raise").fit(*DIGITS)

@@ -189,7 +189,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 if answer.verdict != "open":
                     break
         if answer.point is None:
-            raise ValueError(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
+            raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
         self.answer_ = replace(answer, params=space.decode(answer.point))
         self.verdict_, self.certificate_ = answer.verdict, answer.certificate
         self.n_evaluations_ = answer.evaluations + answer.failures
