@@ -91,6 +91,15 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(package, extra,
     assert f"[{extra}]'" in said
 
 
+def test_all_cores_are_used_unless_another_number_is_given(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("satisfice.experiments.run._on_cores", lambda tasks, jobs: asked.append(jobs) or iter(()))
+    for words in ([], ["--jobs", "3"]):
+        main(["reproduce", "theory", *words, "--out", str(tmp_path)])
+    run_tasks([], tmp_path / "x.jsonl")
+    assert asked == [-1, 3, -1]
+
+
 def test_of_all_experiments_those_are_run_that_have_what_was_asked_for():
     assert having(IDS, "paper", None, None) == IDS
     assert having(IDS, "paper", "robot3", None) == ("real", "none-good", "threshold")

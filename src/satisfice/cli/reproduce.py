@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--trials", type=count, default=25, help="trials (default: 25)")
     parser.add_argument("--experiments", type=count, default=10, help="experiments a trial (default: 10)")
-    parser.add_argument("--jobs", type=count, default=2, help="processes (default: 2)")
+    parser.add_argument("--jobs", type=count, default=-1, help="processes (default: all cores)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on the Dask cluster at this address instead")
     parser.add_argument("--out", type=Path, default=Path("out"), help="where records and figures go (default: out)")
     parser.add_argument("--only", metavar="PROBLEM", help="only the panels on this problem")

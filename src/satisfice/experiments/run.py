@@ -97,8 +97,8 @@ def tasks_of(cells: list[Cell]) -> list[Task]:
     return [Task(cell.key, run_cell, (cell,)) for cell in cells]
 
 
-def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | None = None, title: str = "") -> Records:
-    """Run the tasks that have no record in the file yet, and append a record for each as it ends."""
+def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | None = None, title: str = "") -> Records:
+    """Run the tasks that have no record in the file yet, and append a record for each as it ends; -1 jobs are all cores."""
     records = Records(path)
     done = records.keys()
     todo = [task for task in tasks if task.key not in done]
