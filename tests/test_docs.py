@@ -73,6 +73,12 @@ def test_the_pages_are_found():
     assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
 
 
+def test_contributing_knows_every_target_of_make():
+    targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    told = re.findall(r"^make ([a-z-]+) ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
+    assert set(targets) - set(told) == {"demo", "bench-env"}  # the README has the demo, and bench sets itself up
+
+
 def test_the_reference_has_every_rule_and_every_error():
     rules = (ROOT / "docs" / "api" / "rules.md").read_text()
     for path in (ROOT / "src" / "satisfice" / "rules").glob("*.py"):
