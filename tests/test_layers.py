@@ -12,7 +12,10 @@ import satisfice
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
     {"types", "threads", "widths", "border", "extras"},
-    {"sobol", "domain", "mixed", "acquisition", "regret", "gp"},
+    {"sobol", "acquisition", "regret"},
+    {"domain"},
+    {"mixed"},
+    {"gp"},
     {"belief", "theory", "problems"},
     {"maximise"},
     {"rules"},
@@ -27,7 +30,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_ONLY = {
     "theory": {"types", "widths", "gp", "theory"},
-    "problems": {"types", "extras", "domain", "gp", "problems"},
+    "problems": {"types", "extras", "domain", "problems"},
 }
 
 
