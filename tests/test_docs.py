@@ -79,6 +79,14 @@ def test_contributing_knows_every_target_of_make():
     assert set(targets) - set(told) == {"demo", "bench-env"}  # the README has the demo, and bench sets itself up
 
 
+def test_the_tests_mirror_the_package_and_the_files_of_contributing_exist():
+    parts = {path.parent.name for path in (ROOT / "src" / "satisfice").glob("*/__init__.py")}
+    assert parts <= {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    last = (ROOT / "CONTRIBUTING.md").read_text().partition("## How the tests are organised")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", last, flags=re.MULTILINE)
+    assert all((ROOT / "tests" / name).exists() for row in rows for name in re.findall(r"`(.*?)`", row))
+
+
 def test_the_reference_has_every_rule_and_every_error():
     rules = (ROOT / "docs" / "api" / "rules.md").read_text()
     for path in (ROOT / "src" / "satisfice" / "rules").glob("*.py"):

@@ -13,7 +13,12 @@ class Item(NamedTuple):
 A, B, C = "faults/test_a_values.py::", "faults/test_b_numerics.py::", "faults/test_c_crash.py::"
 D, E = "faults/test_d_processes.py::", "faults/test_e_input.py::"
 LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "study/test_faults.py::"
-ROBUST, SEARCH, COMMAND, FIND = "test_robustness.py::", "test_search.py::", "test_command.py::", "test_cli_find.py::"
+ROBUST, SEARCH, COMMAND, FIND = (
+    "test_robustness.py::",
+    "test_search.py::",
+    "test_command.py::",
+    "cli/test_cli_find.py::",
+)
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
 FUZZ = "faults/test_fuzz.py::"
 
