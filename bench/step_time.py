@@ -50,6 +50,7 @@ DIMENSION = 6
 WINDOW = 15  # steps timed in a row: up to n = 200, the period of learning with a fresh start
 ONCE_BEYOND = 400  # a peer is measured once beyond this n
 PEERS = ("botorch", "optuna")
+PACKAGES = ("satisfice", "numpy", "scipy", "torch", "botorch", "gpytorch", "optuna", "greenlet")
 RATIOS = ("botorch/paper", "botorch/auto", "optuna/auto", "paper/floor", "auto/floor")
 A = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14],
               [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])  # fmt: skip
@@ -65,6 +66,12 @@ def hartmann(U: Array) -> Array:
 
 
 TARGET = float(np.quantile(hartmann(np.random.default_rng(0).random((100_000, DIMENSION))), 0.99))
+
+
+def versions() -> dict[str, str]:
+    """The versions of the packages that the figures depend on, as far as they are installed."""
+    installed = {package.name: package.version for package in metadata.distributions()}
+    return {name: installed[name] for name in PACKAGES if name in installed}
 
 
 def history(n: int, seed: int) -> tuple[Array, Array]:
@@ -242,7 +249,7 @@ def main() -> None:
     print(report(medians, sizes))
     if options.json:
         content = {"clock": clock.__name__, "share": share, "medians": medians, "figures": record}
-        content["versions"] = {package.name: package.version for package in metadata.distributions()}
+        content["versions"] = versions()
         options.json.write_text(json.dumps(content, indent=1) + "\n")
 
 

@@ -149,6 +149,8 @@ def test_fractions_are_means_over_the_experiments_of_a_trial(tmp_path):
     by_trial = success_by_trial(found["pg"], PANEL)
     first = [success(record, PANEL) for record in records if record["rule"] == "pg" and record["trial"] == 0]
     assert (by_trial[0] == np.mean(first, axis=0)).all()
+    (spent,) = Records(tmp_path / "records" / "paper" / "times" / "keane.jsonl")
+    assert (spent["runs"], spent["processes"]) == (8, 1)
 
 
 def test_a_line_that_a_killed_process_left_unfinished_is_cut_off(tmp_path):

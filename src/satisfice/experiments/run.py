@@ -122,9 +122,14 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | N
             "title": title,
             "runs": len(todo),
             "seconds": round(monotonic() - start, 1),
+            "processes": None if cluster else _processes(jobs),
         }
         Records(path.parent / "times" / path.name).append(spent)
     return records
+
+
+def _processes(jobs: int) -> int:
+    return int(load_extra("joblib", "experiments").effective_n_jobs(jobs))
 
 
 def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
