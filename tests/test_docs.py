@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
 
 def test_the_pages_are_found():
     assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
+
+
+def test_there_is_one_way_to_install_and_every_extra_is_named():
+    files = [*ALL, *(ROOT / "docs" / "api").glob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "Makefile"]
+    assert [file for file in files if re.search(r"pip install[^\n]* ['\"]?satisfice\[", file.read_text())] == []
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    ours = set(extras) - {"dev", "docs", "faults"}
+    said = (ROOT / "docs" / "index.md").read_text().partition("the extras are ")[2]
+    assert set(re.findall(r"`(\w+)`", said)) == ours
+    line = re.search(r"# with an extra: (.*)", (ROOT / "README.md").read_text())[1]
+    assert set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", line))) == ours
 
 
 def test_contributing_knows_every_target_of_make():

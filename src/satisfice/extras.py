@@ -19,4 +19,4 @@ def load_extra(package: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        raise MissingExtra(f"{package} is not installed: pip install 'satisfice[{extra}]'") from error
+        raise MissingExtra(f"{package} is not installed: pip install '.[{extra}]' in the clone brings it") from error

@@ -300,4 +300,4 @@ def test_folds_run_in_parallel_with_the_same_result():
 def test_without_scikit_learn_the_error_says_what_to_install():
     script = "import sys; sys.modules['sklearn'] = None; import satisfice.adapters.sklearn"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "pip install satisfice[sklearn]" in result.stderr.splitlines()[-1]
+    assert "pip install '.[sklearn]'" in result.stderr.splitlines()[-1]

@@ -22,7 +22,7 @@ try:
     from sklearn.utils import check_random_state, get_tags  # type: ignore[import-untyped]
     from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
 except ImportError as error:
-    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install satisfice[sklearn]"
+    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install '.[sklearn]' in the clone brings it"
     raise MissingExtra(wanted) from error
 
 ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted

@@ -1,6 +1,6 @@
 """Test problems, all to be maximised: `PROBLEMS` has every one of the paper's by name.
 
-robot3 and robot4 need `pip install 'satisfice[push]'` and xgboost needs `pip install 'satisfice[tuning]'`; the packages
+robot3 and robot4 need `pip install '.[push]'` and xgboost needs `pip install '.[tuning]'`; the packages
 are loaded at the first evaluation.
 """
 
