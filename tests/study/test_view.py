@@ -76,7 +76,8 @@ def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path)
     assert (row["value"], row["state"]) == (study.trials[4].value, "complete")
     write_csv(shown, tmp_path / "all.csv")
     header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
-    assert header == ["number", "state", "params_value", "params_state", "value", "repeats", "hope", "seconds", "error"]
+    assert header == ["number", "params_value", "params_state", "value", "state", "repeats", "hope", "error", "seconds"]
+    assert header == list(row)
 
 
 def test_a_study_of_the_sampler_can_be_viewed_and_another_target_tried():

@@ -37,15 +37,8 @@ from satisfice.study.forms import (
 )
 from satisfice.types import Array, BadInput
 
-COLUMNS = (
-    "number",
-    "state",
-    "value",
-    "repeats",
-    "hope",
-    "seconds",
-    "error",
-)  # of a study's table, beside the parameters
+# of a study's table, beside the parameters
+COLUMNS = ("number", "value", "state", "repeats", "hope", "error", "seconds")
 MANY = 10_000  # a whole number on a log scale with more values than this is searched as a continuum and rounded
 LARGEST = 2**53  # a float holds all whole numbers up to here
 LARGEST_LOG = 2**45  # the exponential of the logarithm, rounded, gives all whole numbers back up to here
