@@ -74,7 +74,7 @@ def reproduce(
     chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
     work = cells(
         chosen,
-        demanding((name,)),
+        demanding(name),
         variant=variant,
         rules=rules or default_rules(variant),
         trials=trials,

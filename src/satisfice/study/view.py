@@ -15,8 +15,6 @@ from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
 
-__all__ = ["Evaluation", "Settings", "StudyAnswer", "View", "view"]
-
 
 @dataclass(frozen=True)
 class Evaluation:
