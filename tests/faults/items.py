@@ -12,6 +12,8 @@ class Item(NamedTuple):
 
 A, B, C = "faults/test_a_values.py::", "faults/test_b_numerics.py::", "faults/test_c_crash.py::"
 D, E = "faults/test_d_processes.py::", "faults/test_e_input.py::"
+DISK, ENDURANCE = "faults/test_c_disk.py::", "faults/test_d_endurance.py::"
+EXPORTS, HOSTILE = "faults/test_e_exports.py::", "faults/test_e_storage.py::"
 LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "study/test_faults.py::"
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
@@ -139,14 +141,14 @@ ITEMS = {
     ),
     25: Item(
         "A full disk is a named error; with room again the study goes on",
-        (C + "test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost",
-         C + "test_threads_on_a_full_disk_end_with_its_error"),
+        (DISK + "test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost",
+         DISK + "test_threads_on_a_full_disk_end_with_its_error"),
     ),
     26: Item(
         "A damaged file, a directory, a pipe or a device is refused by name and left alone",
         (STORAGE + "test_a_damaged_file_gives_a_named_error_or_its_study",
          STORAGE + "test_what_is_no_study_file_is_refused_and_left_alone",
-         C + "test_integrity_of_sqlite_is_what_is_checked"),
+         DISK + "test_integrity_of_sqlite_is_what_is_checked"),
     ),
     27: Item(
         "A PostgreSQL server that crashes, cuts connections or is away for a while costs nothing",
@@ -155,11 +157,11 @@ ITEMS = {
     ),
     28: Item(
         "A report that cannot be written leaves the old one",
-        (C + "test_a_report_that_cannot_be_written_leaves_the_old_one",),
+        (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",),
     ),
     29: Item(
         "Study files of each released version open and go on",
-        (C + "test_a_study_file_of_each_released_version_opens_and_goes_on",),
+        (DISK + "test_a_study_file_of_each_released_version_opens_and_goes_on",),
     ),
     30: Item(
         "Sixteen processes open a new study at once",
@@ -185,13 +187,13 @@ ITEMS = {
     ),
     35: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
-        (D + "test_a_killed_worker_of_a_grid_costs_no_cell",
+        (ENDURANCE + "test_a_killed_worker_of_a_grid_costs_no_cell",
          "experiments/test_experiments.py::test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one"),
     ),
-    36: Item("Nothing hangs: threads that all raise, joblib within, forks", (D + "test_nothing_hangs",)),
+    36: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
     37: Item(
         "Five thousand trials cost no more each than five hundred",
-        (D + "test_five_thousand_trials_cost_no_more_each_than_five_hundred",),
+        (ENDURANCE + "test_five_thousand_trials_cost_no_more_each_than_five_hundred",),
     ),
     38: Item(
         "Arguments of a command arrive byte for byte and start nothing",
@@ -212,31 +214,31 @@ ITEMS = {
     41: Item("Names lead nowhere: nothing is written outside of the directory", (E + "test_names_lead_nowhere",)),
     42: Item(
         "Payloads in any text of a report run nothing in a browser",
-        (E + "test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium",),
+        (EXPORTS + "test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium",),
     ),
     43: Item(
         "What is exported is harmless to spreadsheets and comes back exactly",
-        (E + "test_what_is_exported_is_harmless_and_comes_back_exactly",
+        (EXPORTS + "test_what_is_exported_is_harmless_and_comes_back_exactly",
          FIND + "test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost"),
     ),
     44: Item(
         "Nothing stored is ever unpickled or evaluated",
-        (E + "test_pickles_in_every_column_of_a_study_are_never_opened",
-         E + "test_the_sources_neither_unpickle_nor_evaluate_nor_call_a_shell"),
+        (HOSTILE + "test_pickles_in_every_column_of_a_study_are_never_opened",
+         HOSTILE + "test_the_sources_neither_unpickle_nor_evaluate_nor_call_a_shell"),
     ),
     45: Item(
         "Names that attack a database are only names; passwords are never shown",
-        (E + "test_twenty_names_that_attack_a_database_are_only_names",
-         E + "test_a_password_is_in_no_message_page_or_list_of_processes",
+        (HOSTILE + "test_twenty_names_that_attack_a_database_are_only_names",
+         HOSTILE + "test_a_password_is_in_no_message_page_or_list_of_processes",
          STORAGE + "test_an_impossible_place_is_refused_without_its_password"),
     ),
     46: Item(
         "Files get the user's modes, and no planted link is followed",
-        (E + "test_files_are_made_with_the_users_mask_and_through_no_planted_link",
+        (HOSTILE + "test_files_are_made_with_the_users_mask_and_through_no_planted_link",
          "report/test_page.py::test_a_link_in_its_place_is_replaced_not_followed"),
     ),
     47: Item(
         "No connection is opened or awaited",
-        (E + "test_a_search_its_report_and_its_status_open_no_connection",),
+        (HOSTILE + "test_a_search_its_report_and_its_status_open_no_connection",),
     ),
 }  # fmt: skip
