@@ -73,7 +73,9 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
 
 
 def test_the_pages_are_found():
-    assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
+    assert {"README.md", "CONTRIBUTING.md", "guide.md", "researchers.md", "distributed.md"} <= {
+        page.name for page in PAGES
+    }
 
 
 def test_there_is_one_way_to_install_and_every_extra_is_named():
