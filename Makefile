@@ -9,7 +9,7 @@ PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning]'
 	touch $@
 
 demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise and with, and write the report
@@ -30,7 +30,7 @@ fuzz: .venv/ready  ## a minute of coverage-guided fuzzing of what the command li
 
 mutants: .venv/ready  ## how many small changes of the formulas the tests notice (an hour); the tool needs an older pytest
 	$(PYTHON) -m venv .venv-mutants
-	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet --constraint constraints.txt 'satisfice[plots] @ .' hypothesis mpmath scikit-learn
+	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet --constraint constraints.txt '.[experiments]' hypothesis mpmath scikit-learn
 	$(PIP_QUIET) .venv-mutants/bin/pip install --quiet 'mutmut>=3.8,<4' 'pytest>=8.3,<9'
 	$(ONE_THREAD) .venv-mutants/bin/python -m mutmut run --max-children 2
 	.venv-mutants/bin/python -m mutmut results
@@ -71,7 +71,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,plots,experiments,cluster,postgres,sklearn,push,tuning,docs]'
+	.venv-lock/bin/pip install --quiet '.[dev,experiments,cluster,postgres,sklearn,push,tuning,docs]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
+import bootstrap
 import matplotlib.pyplot as plt
 import numpy as np
+from bootstrap import interval
 from eval_peers import BUDGET, CONTESTANTS, OURS
 from eval_problems import PROBLEMS
 from numpy.random import default_rng
@@ -55,15 +57,7 @@ def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
     pairs = np.array([[one[s], other[s]] for s in seeds], dtype=float).reshape(-1, 2)
     if not seeds:
         return np.nan, np.full(RESAMPLES, np.nan)
-    chosen = default_rng(RESAMPLES_SEED).integers(len(seeds), size=(RESAMPLES, len(seeds)))
-    means = pairs[chosen].mean(axis=1)
-    return float(pairs[:, 0].mean() / pairs[:, 1].mean()), means[:, 0] / means[:, 1]
-
-
-def interval(samples: Array) -> tuple[float, float]:
-    """The middle 95 % of bootstrap samples."""
-    low, high = np.quantile(samples, [0.025, 0.975])
-    return float(low), float(high)
+    return bootstrap.ratio(pairs, default_rng(RESAMPLES_SEED), RESAMPLES)
 
 
 def best_peer(contestants: dict[str, dict[int, int]]) -> str | None:

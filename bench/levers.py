@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from bootstrap import interval, ratio
 from eval_peers import satisfice
 from eval_problems import PROBLEMS
 from evaluations import run
@@ -81,28 +82,21 @@ def table(records: list[Record]) -> str:
         if not shared:
             continue
         pairs = {
-            p: tuple(np.array([means[who][p][s] for s in seeds], dtype=float) for who in (lever, "default"))
+            p: np.array([[means[who][p][s] for who in (lever, "default")] for s in seeds], dtype=float)
             for p, seeds in shared.items()
         }
-        logs = {p: float(np.log(a.mean() / b.mean())) for p, (a, b) in pairs.items()}
-        level = np.exp(np.mean([np.log(a.mean()) for a, _ in pairs.values()]))
         rng = np.random.default_rng(0)
-        draws = [
-            np.mean([_resampled(a, b, rng) for a, b in pairs.values()]) for _ in range(1000)
-        ]  # the runs of each problem are drawn again
-        low, high = np.exp(np.quantile(draws, [0.025, 0.975]))
+        found = {p: ratio(each, rng) for p, each in pairs.items()}  # the runs of each problem are drawn again
+        logs = {p: float(np.log(figure)) for p, (figure, _) in found.items()}
+        level = np.exp(np.mean([np.log(each[:, 0].mean()) for each in pairs.values()]))
+        low, high = interval(np.exp(np.mean([np.log(draws) for _, draws in found.values()], axis=0)))
         worst = max(logs, key=lambda p: logs[p])
-        ratio = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
+        together = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
         runs = min(len(seeds) for seeds in shared.values())
         lines.append(
-            f"| {says} | {runs} | {level:.1f} | {ratio if lever != 'default' else '1'} | {worst} ({np.exp(logs[worst]):.1f}) |"
+            f"| {says} | {runs} | {level:.1f} | {together if lever != 'default' else '1'} | {worst} ({np.exp(logs[worst]):.1f}) |"
         )
     return "\n".join(lines)
-
-
-def _resampled(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> float:
-    chosen = rng.integers(len(a), size=len(a))
-    return float(np.log(a[chosen].mean() / b[chosen].mean()))
 
 
 def main() -> None:
@@ -112,12 +106,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default=",".join(LEVERS))
     given = parser.parse_args()
+    chosen = list(dict.fromkeys(["default", *given.only.split(",")]))  # every variant is shown beside the default
+    if unknown := [name for name in chosen if name not in LEVERS]:
+        parser.error(f"--only: {', '.join(unknown)} came; some of {', '.join(LEVERS)} were wanted")
     task = partial(Task, function=run_lever)
     tasks = [
-        task(f"{lever}/{p}/{s}", arguments=(lever, p, s))
-        for lever in given.only.split(",")
-        for s in range(given.runs)
-        for p in NAMES
+        task(f"{lever}/{p}/{s}", arguments=(lever, p, s)) for lever in chosen for s in range(given.runs) for p in NAMES
     ]
     print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="levers"))))
 

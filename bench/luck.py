@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+import eval_functions
 import numpy as np
 import optuna
 from numpy.random import Generator, default_rng
@@ -31,9 +32,7 @@ LOWEST = 0.397887
 
 def branin(x: float, y: float) -> float:
     """The Branin function; its minimum is 0.397887."""
-    return float(
-        (y - 5.1 / (4 * np.pi**2) * x * x + 5 / np.pi * x - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) + 10
-    )
+    return -float(eval_functions.branin(np.array([[x, y]]))[0])
 
 
 def gaussian(sd: float) -> Callable[[Generator, float], float]:

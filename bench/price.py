@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from bootstrap import interval, ratio
 from numpy.random import default_rng
 
 from satisfice import Box, Search
@@ -68,24 +69,20 @@ def table(records: list[Record]) -> str:
         "| kernel | dimension | draws | pg with the true kernel | default | ratio (95 % interval) |",
         "|---|---|---|---|---|---|",
     ]
-    pairs = []
+    ratios = []
     for name in KERNELS:
         for d in DIMENSIONS:
             mine = [(r["default"], r["known"]) for r in records if r["kernel"] == name and r["dimension"] == d]
             if mine:
-                pairs.append(np.array(mine, dtype=float))
-                ours, known = pairs[-1].mean(axis=0)
-                draws = [_ratio(pairs[-1][rng.integers(len(mine), size=len(mine))]) for _ in range(1000)]
-                low, high = np.quantile(draws, [0.025, 0.975])
+                pairs = np.array(mine, dtype=float)
+                ours, known = pairs.mean(axis=0)
+                figure, draws = ratio(pairs, rng)
+                low, high = interval(draws)
+                ratios.append(figure)
                 lines.append(
-                    f"| {name} | {d} | {len(mine)} | {known:.1f} | {ours:.1f} | {ours / known:.2f} ({low:.2f} to {high:.2f}) |"
+                    f"| {name} | {d} | {len(mine)} | {known:.1f} | {ours:.1f} | {figure:.2f} ({low:.2f} to {high:.2f}) |"
                 )
-    together = np.exp(np.mean([np.log(_ratio(each)) for each in pairs]))
-    return "\n".join([*lines, f"\nGeometric mean of the ratios: {together:.2f}."])
-
-
-def _ratio(pair: np.ndarray) -> float:
-    return float(pair[:, 0].mean() / pair[:, 1].mean())
+    return "\n".join([*lines, f"\nGeometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.2f}."])
 
 
 def main() -> None:

@@ -33,6 +33,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
+from eval_functions import hartmann6
 from rich.console import Console
 from rich.progress import Progress
 from scipy.linalg import lapack
@@ -51,27 +52,24 @@ DIMENSION = 6
 WINDOW = 15  # steps timed in a row: up to n = 200, the period of learning with a fresh start
 ONCE_BEYOND = 400  # a peer is measured once beyond this n
 PEERS = ("botorch", "optuna")
+PACKAGES = ("satisfice", "numpy", "scipy", "torch", "botorch", "gpytorch", "optuna", "greenlet")
 RATIOS = ("botorch/paper", "botorch/auto", "optuna/auto", "paper/floor", "auto/floor")
-A = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14],
-              [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])  # fmt: skip
-P = np.array([[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
-              [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]])  # fmt: skip
 RULES = {"paper": "pg", "auto": "auto"}  # the rule that goes with each of our models
 
 
-def hartmann(U: Array) -> Array:
-    """Hartmann-6 to be maximised, at points (n, 6) of the unit cube."""
-    squares = A * (U[:, None, :] - 1e-4 * P) ** 2
-    return np.asarray(np.exp(-squares.sum(axis=2)) @ [1.0, 1.2, 3.0, 3.2])
+TARGET = float(np.quantile(hartmann6(np.random.default_rng(0).random((100_000, DIMENSION))), 0.99))
 
 
-TARGET = float(np.quantile(hartmann(np.random.default_rng(0).random((100_000, DIMENSION))), 0.99))
+def versions() -> dict[str, str]:
+    """The versions of the packages that the figures depend on, as far as they are installed."""
+    installed = {package.name: package.version for package in metadata.distributions()}
+    return {name: installed[name] for name in PACKAGES if name in installed}
 
 
 def history(n: int, seed: int) -> tuple[Array, Array]:
     """n uniform random points below the target, and their values."""
     U = np.random.default_rng([1, seed]).random((n + n // 10 + 100, DIMENSION))
-    values = hartmann(U)
+    values = hartmann6(U)
     below = values < TARGET
     return U[below][:n], values[below][:n]
 
@@ -95,7 +93,7 @@ def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after
     times: dict[bool, list[float]] = {True: [], False: []}
     before()
     for k in range(first, first + WINDOW):
-        value = hartmann(asked[None, :])[0]
+        value = hartmann6(asked[None, :])[0]
         if value >= TARGET:  # the search would end here: a random point keeps it open
             asked, value = X[k - 1], values[k - 1]
         start = clock()
@@ -149,7 +147,7 @@ def optuna_step(n: int, seed: int) -> Figures:
     for _ in range(1 + (3 if n <= ONCE_BEYOND else 1)):
         start = clock()
         trial = study.ask(space)
-        study.tell(trial, float(hartmann(np.array([[trial.params[name] for name in space]]))[0]))
+        study.tell(trial, float(hartmann6(np.array([[trial.params[name] for name in space]]))[0]))
         times.append(clock() - start)
     return {"seconds": statistics.mean(times[1:])}
 
@@ -252,7 +250,7 @@ def main() -> None:
     print(report(medians, sizes))
     if options.json:
         content = {"clock": clock.__name__, "share": share, "medians": medians, "figures": record}
-        content["versions"] = {package.name: package.version for package in metadata.distributions()}
+        content["versions"] = versions()
         options.json.write_text(json.dumps(content, indent=1) + "\n")
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -63,6 +64,8 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
             assert done.returncode == 0, done.stderr
             printed = done.stdout
         else:
+            if page.name == "README.md":
+                names = {}  # each of its blocks stands alone
             exec(compile(block, str(page), "exec"), names)  # noqa: S102
             printed = capsys.readouterr().out
         if page.name == "README.md":
@@ -70,7 +73,45 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
 
 
 def test_the_pages_are_found():
-    assert {"README.md", "CONTRIBUTING.md", "guide.md", "distributed.md"} <= {page.name for page in PAGES}
+    assert {"README.md", "CONTRIBUTING.md", "guide.md", "researchers.md", "distributed.md"} <= {
+        page.name for page in PAGES
+    }
+
+
+def test_there_is_one_way_to_install_and_every_extra_is_named():
+    files = [*ALL, *(ROOT / "docs" / "api").glob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "Makefile"]
+    assert [file for file in files if re.search(r"pip install[^\n]* ['\"]?satisfice\[", file.read_text())] == []
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    ours = set(extras) - {"dev", "docs", "faults"}
+    said = (ROOT / "docs" / "index.md").read_text().partition("the extras are ")[2]
+    assert set(re.findall(r"`(\w+)`", said)) == ours
+    line = re.search(r"# with an extra: (.*)", (ROOT / "README.md").read_text())[1]
+    assert set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", line))) == ours
+
+
+def test_contributing_knows_every_target_of_make():
+    targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    told = re.findall(r"^make ([a-z-]+) ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
+    assert set(targets) - set(told) == {"demo", "bench-env"}  # the README has the demo, and bench sets itself up
+
+
+def test_the_tests_mirror_the_package_and_the_files_of_contributing_exist():
+    parts = {path.parent.name for path in (ROOT / "src" / "satisfice").glob("*/__init__.py")}
+    assert parts <= {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    last = (ROOT / "CONTRIBUTING.md").read_text().partition("## How the tests are organised")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", last, flags=re.MULTILINE)
+    assert all((ROOT / "tests" / name).exists() for row in rows for name in re.findall(r"`(.*?)`", row))
+
+
+def test_the_reference_has_every_rule_and_every_error():
+    rules = (ROOT / "docs" / "api" / "rules.md").read_text()
+    for path in (ROOT / "src" / "satisfice" / "rules").glob("*.py"):
+        assert path.stem == "__init__" or f"::: satisfice.rules.{path.stem}\n" in rules
+    errors = (ROOT / "docs" / "api" / "errors.md").read_text()
+    for path in (ROOT / "src" / "satisfice").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        for name in re.findall(r"^class (\w+)\((?:SatisficeError|BadInput)\b", path.read_text(), flags=re.MULTILINE):
+            assert f"::: {module}\n" in errors or f"::: {module}.{name}\n" in errors, name
 
 
 @pytest.mark.parametrize("page", ["paper.md", "notation.md"])

@@ -11,8 +11,11 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"types", "threads", "widths", "border"},
-    {"sobol", "domain", "mixed", "acquisition", "regret", "gp"},
+    {"types", "threads", "widths", "border", "extras"},
+    {"sobol", "acquisition", "regret"},
+    {"domain"},
+    {"mixed"},
+    {"gp"},
     {"belief", "theory", "problems"},
     {"maximise"},
     {"rules"},
@@ -25,7 +28,10 @@ LAYERS = [
     {"cli", "__main__", "__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ALLOWED_ONLY = {"theory": {"types", "widths", "gp", "theory"}, "problems": {"types", "domain", "gp", "problems"}}
+ALLOWED_ONLY = {
+    "theory": {"types", "widths", "gp", "theory"},
+    "problems": {"types", "extras", "domain", "problems"},
+}
 
 
 def imported(path: Path) -> set[str]:

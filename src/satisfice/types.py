@@ -30,5 +30,9 @@ class NumericalFailure(SatisficeError):
     """A covariance matrix could not be factorised, even with the largest jitter that is allowed."""
 
 
+class MissingExtra(SatisficeError, ImportError):
+    """A package is not installed that only some uses need; the message names the extra that brings it."""
+
+
 class SatisficeWarning(UserWarning):
     """A search went on, but something about its data deserves a look."""

@@ -9,8 +9,12 @@ pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import batches
+import bootstrap
 import levers
+import luck
+import numpy as np
 import price
+from numpy.random import default_rng
 
 
 @pytest.mark.parametrize("lever", levers.LEVERS)
@@ -33,6 +37,19 @@ def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
     assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
 
 
+def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(levers, "PATH", tmp_path / "levers.jsonl")
+    monkeypatch.setattr(levers, "NAMES", ["forrester"])
+    monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
+    levers.main()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split(" | ")[0] for row in rows] == ["| the default", "| pg in the place of aspire"]
+    monkeypatch.setattr(sys, "argv", ["levers.py", "--only", "nosuch"])
+    with pytest.raises(SystemExit):
+        levers.main()
+    assert "nosuch came; some of default, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("q", [1, 4])
 def test_a_batch_is_told_before_the_next_one_is_asked(q):
     found = batches.run_batches("auto", q, "forrester", 0)
@@ -40,6 +57,21 @@ def test_a_batch_is_told_before_the_next_one_is_asked(q):
     assert 1 <= found["rounds"] <= 1 + 200 / q
     table = batches.table([found | {"contestant": "auto", "q": 1, "rounds": 12}, found | {"q": 4, "rounds": 3}])
     assert "| auto | 12.0 (1.00) | 3.0 (0.25) | - |" in table
+
+
+def test_a_ratio_of_means_is_resampled_by_pairs():
+    pairs = np.array([[10.0, 1.0], [20.0, 2.0], [60.0, 6.0]])
+    figure, draws = bootstrap.ratio(pairs, default_rng(0), 500)
+    assert figure == pytest.approx(10)
+    assert draws == pytest.approx(np.full(500, 10.0))  # what changes from run to run changes both alike
+    _, draws = bootstrap.ratio(np.array([[1.0, 1.0], [3.0, 1.0]]), default_rng(0))
+    assert set(draws) == {1.0, 2.0, 3.0}
+    assert bootstrap.interval(draws) == (1.0, 3.0)
+
+
+def test_the_benches_share_one_branin():
+    for place in ((-np.pi, 12.275), (np.pi, 2.275), (9.42478, 2.475)):
+        assert luck.branin(*place) == pytest.approx(luck.LOWEST, abs=1e-6)
 
 
 def test_the_price_is_the_ratio_of_the_mean_evaluations():

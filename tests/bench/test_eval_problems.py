@@ -11,6 +11,7 @@ from numpy.random import default_rng
 pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import eval_functions
 import eval_page
 import eval_problems
 import evaluations
@@ -116,7 +117,7 @@ def test_a_moved_function_keeps_its_shape():
     ],
 )
 def test_a_known_function_has_its_published_maximum(function, point, value):
-    assert getattr(eval_problems, function)(np.array([point]))[0] == pytest.approx(
+    assert getattr(eval_functions, function)(np.array([point]))[0] == pytest.approx(
         value, rel=2e-6, abs=1e-3 * (not value)
     )
 

@@ -6,7 +6,7 @@ import pytest
 from satisfice.experiments import claims
 from satisfice.experiments.claims import CLAIMS, judged, p_smaller, waiting
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.document import document, restore
+from satisfice.experiments.document import _time, document, restore
 from satisfice.experiments.paper import panels
 from satisfice.experiments.records import Records, pack
 from satisfice.experiments.spec import cells
@@ -69,6 +69,16 @@ def test_sts_must_win_at_the_centre_and_lose_when_it_is_shifted(tmp_path):
     other = tmp_path / "other"
     write(other, "sts", lambda rule, panel: 40 if rule != "sts" else 120)
     assert verdict(7, other).verdict == "does not hold"
+
+
+def test_the_time_of_a_figure_is_told_with_the_processes_if_these_are_known(tmp_path):
+    times = Records(tmp_path / "records" / "paper" / "times" / "keane.jsonl")
+    times.append({"key": "1", "title": "sts: keane", "runs": 3, "seconds": 120.0, "processes": 4})
+    assert _time(tmp_path, "paper", "sts") == "; 3 of them were made for it, in 2 minutes by 4 processes"
+    for processes in ({}, {"processes": None}, {"processes": 8}):
+        times.append({"key": "2", "title": "sts: keane", "runs": 1, "seconds": 60.0, **processes})
+        assert _time(tmp_path, "paper", "sts").endswith(" minutes")
+    assert _time(tmp_path, "paper", "noisy") == ""
 
 
 def test_without_records_nothing_is_decided_and_the_document_says_so(tmp_path):

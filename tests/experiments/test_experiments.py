@@ -14,6 +14,7 @@ from satisfice.cli import main
 from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
 from satisfice.experiments.paper import FIGURES, demanding, panels
 from satisfice.experiments.records import Records, pack, unpack
+from satisfice.experiments.reproduce import IDS, having
 from satisfice.experiments.run import run_cell, run_tasks, starting_points, tasks_of
 from satisfice.experiments.spec import Cell, Panel, cells
 from satisfice.types import BadInput
@@ -44,10 +45,66 @@ def test_every_figure_has_panels_on_problems_that_exist_and_shared_runs_agree():
         assert panels(name)
         if name == "xgboost":
             continue
-        for cell in work(list(panels(name)), demanding((name,)), 1, 1):
+        for cell in work(list(panels(name)), demanding(name), 1, 1):
             shared += cell.key in stops
             assert stops.setdefault(cell.key, cell.stop) == cell.stop
     assert shared > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch"], "'nosuch' came; one of phi, "),
+        (["synthetic", "--only", "nosuch"], "--only: 'nosuch' came; one of alpine, eggholder was wanted"),
+        (["all", "--only", "nosuch"], "--only: 'nosuch' came; one of ackley, "),
+        (["synthetic", "--rules", "pg,nosuch"], "--rules: 'nosuch' came; some of eg,ei,"),
+        (["synthetic", "--rules", "auto"], "--rules: 'auto' came"),
+        (["phi", "--only", "alpine"], "phi has one problem and its own rules"),
+        (["synthetic", "--trials", "0"], "--trials: '0' came; a whole number, 1 or more"),
+        (["synthetic", "--experiments", "-3"], "--experiments: '-3' came"),
+        (["synthetic", "--jobs", "many"], "--jobs: 'many' came"),
+    ],
+)
+def test_wrong_words_are_refused_before_anything_is_run_or_drawn(words, said, tmp_path, capsys):
+    try:
+        code = main(["reproduce", *words, "--out", str(tmp_path / "out")])
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "words"),
+    [
+        ("matplotlib", "experiments", ["phi"]),
+        ("joblib", "experiments", ["lenient"]),
+        ("distributed", "cluster", ["lenient", "--cluster", "tcp://127.0.0.1:1"]),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(package, extra, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["reproduce", *words, "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"satisfice: {package} is not installed")
+    assert f"[{extra}]'" in said
+
+
+def test_all_cores_are_used_unless_another_number_is_given(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("satisfice.experiments.run._on_cores", lambda tasks, jobs: asked.append(jobs) or iter(()))
+    for words in ([], ["--jobs", "3"]):
+        main(["reproduce", "theory", *words, "--out", str(tmp_path)])
+    run_tasks([], tmp_path / "x.jsonl")
+    assert asked == [-1, 3, -1]
+
+
+def test_of_all_experiments_those_are_run_that_have_what_was_asked_for():
+    assert having(IDS, "paper", None, None) == IDS
+    assert having(IDS, "paper", "robot3", None) == ("real", "none-good", "threshold")
+    assert having(IDS, "paper", None, ("sts",)) == ("sts",)
+    assert having(("synthetic",), "auto", None, ("auto",)) == ("synthetic",)
 
 
 def test_starting_points_are_the_same_for_every_rule_and_fresh_for_every_experiment():
@@ -92,6 +149,8 @@ def test_fractions_are_means_over_the_experiments_of_a_trial(tmp_path):
     by_trial = success_by_trial(found["pg"], PANEL)
     first = [success(record, PANEL) for record in records if record["rule"] == "pg" and record["trial"] == 0]
     assert (by_trial[0] == np.mean(first, axis=0)).all()
+    (spent,) = Records(tmp_path / "records" / "paper" / "times" / "keane.jsonl")
+    assert (spent["runs"], spent["processes"]) == (8, 1)
 
 
 def test_a_line_that_a_killed_process_left_unfinished_is_cut_off(tmp_path):

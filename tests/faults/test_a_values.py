@@ -10,7 +10,6 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -20,12 +19,11 @@ import pytest
 from optuna.trial import TrialState
 from workers import running_of, trials_of
 
+from processes import BLIND
 from satisfice import BadInput, find
-from satisfice.gp.models import MODELS
 from satisfice.study.lease import ERROR
 
 pytestmark = pytest.mark.faults
-BLIND = replace(MODELS["auto"](), starting_points=10**6)
 SPACE = {"x": (0.0, 1.0)}
 
 

@@ -1,7 +1,6 @@
 """What the fault tests share: workers in processes of their own, and a look at what they left."""
 
 import subprocess
-import sys
 import textwrap
 import time
 from pathlib import Path
@@ -10,22 +9,15 @@ from typing import Any
 import optuna
 from optuna.trial import TrialState
 
+import processes
 from satisfice.study.lease import MISSED, reclaim
 from satisfice.study.storage import open_study
 
 PERIOD = 0.5  # seconds between two signs of life in these tests
 LEASE = MISSED * PERIOD  # after so many seconds without one a worker is dead
 BEGIN = f"""
-import json, os, random, signal, sys, time
-from dataclasses import replace
 from multiprocessing import get_context
-from satisfice import find
-from satisfice.gp.models import MODELS
-from satisfice.study import workers
 workers.PERIOD = {PERIOD}
-BLIND = replace(MODELS["auto"](), starting_points=10**6)  # without a model there is no verdict but good
-SPACE = {{"x": (0.0, 1.0), "y": (0.0, 1.0)}}
-where = sys.argv[1]
 context = get_context("fork")
 def noting(path):
     # a callback is called when the value is stored: what it notes is acknowledged
@@ -42,9 +34,7 @@ def search(told, budget=10**6, objective=lambda params: params["x"], **more):
 
 def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
     """A process that runs the script after the beginning above; its first argument is the storage."""
-    code = BEGIN + textwrap.dedent(script)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *map(str, words)], **{**pipes, **options})
+    return processes.start(BEGIN + textwrap.dedent(script), *words, **options)
 
 
 def run(script: str, *words: object, timeout: float = 600, **options: Any) -> str:

@@ -8,8 +8,7 @@ import numpy as np
 from satisfice.gp.correlations import FORMS
 from satisfice.gp.kernels import Additive, Stationary
 
-FORM_NAMES = ("se", "matern12", "matern32", "matern52")
-assert set(FORM_NAMES) == set(FORMS), "a new form needs a formula in `correlation`"
+FORM_NAMES = tuple(FORMS)
 
 
 def correlation(form, r, lib):
@@ -20,7 +19,9 @@ def correlation(form, r, lib):
         return lib.exp(-r)
     if form == "matern32":
         return (1 + lib.sqrt(3) * r) * lib.exp(-lib.sqrt(3) * r)
-    return (1 + lib.sqrt(5) * r + 5 * r * r / 3) * lib.exp(-lib.sqrt(5) * r)
+    if form == "matern52":
+        return (1 + lib.sqrt(5) * r + 5 * r * r / 3) * lib.exp(-lib.sqrt(5) * r)
+    raise NotImplementedError(f"the form {form!r} has no formula here yet; write it, independently of the code")
 
 
 def pair(kind, form, lengthscales, scale, x, z, lib):

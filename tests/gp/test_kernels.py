@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from gp_oracle import FORM_NAMES, gram, kernels, pair, relative
+from gp_oracle import FORM_NAMES, correlation, gram, kernels, pair, relative
 
 from satisfice.gp.correlations import FORMS
 from satisfice.gp.kernels import Additive, Stationary
@@ -196,3 +196,8 @@ def test_one_dimension_makes_both_kinds_equal(form):
     one, other = Stationary(form, 0.3, 0.7), Additive(form, 0.3, 0.7)
     assert np.allclose(one(A, B), other(A, B), rtol=1e-14)
     assert np.allclose(one.cross(A, B).pull(weights), other.cross(A, B).pull(weights), rtol=1e-11)
+
+
+def test_the_oracle_refuses_a_form_that_it_has_no_formula_for():
+    with pytest.raises(NotImplementedError, match="'matern72' has no formula"):
+        correlation("matern72", 1.0, math)

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS, MissingExtra
-from satisfice.problems.problem import load_extra
 from satisfice.problems.push import pushed
 
 try:  # not pytest.importorskip: Box2D must not be loaded while warnings are errors

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS, MissingExtra
-from satisfice.problems.problem import load_extra
 from satisfice.problems.tuning import _FIXED, boston, error, folds
 
 try:

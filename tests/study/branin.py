@@ -1,18 +1,13 @@
 """A small study for the tests: the least value of Branin's function."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 
 from satisfice import find
-from satisfice.gp.models import MODELS
 from satisfice.study.mark import CANCELLED
 
 SPACE = {"x": (-5.0, 10.0), "y": (0.0, 15.0)}
-BLIND = replace(
-    MODELS["auto"](), starting_points=10**6
-)  # without a model there is no verdict but good: budgets are spent
 
 
 def branin(params):

@@ -9,9 +9,10 @@ from collections import Counter
 import numpy as np
 import optuna
 import pytest
-from branin import BLIND, SPACE, branin, least_branin, settings_of, states_of
+from branin import SPACE, branin, least_branin, settings_of, states_of
 from optuna.trial import TrialState
 
+from processes import BLIND
 from satisfice import SatisficeWarning, find
 from satisfice.study.find import TooManyFailures
 from satisfice.study.mark import CANCELLED

@@ -4,9 +4,10 @@ import time
 
 import numpy as np
 import pytest
-from branin import BLIND, SPACE, branin, least_branin, settings_of, states_of
+from branin import SPACE, branin, least_branin, settings_of, states_of
 from optuna.trial import TrialState
 
+from processes import BLIND
 from satisfice import BadInput, Search, find
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.study.space import Space

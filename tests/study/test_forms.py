@@ -125,6 +125,8 @@ def test_forms_that_mean_nothing_are_refused_by_name(form, message):
         ([{"a": "x"}, {"a": math.nan}], "a: the choice nan came"),
         ([{1: 1}, {1: 2}], "the name 1 came"),
         ([{}, {}], "rows 0 and 1 are equal"),
+        ({"value": (0.0, 1.0)}, r"the name 'value' came, which is a column of answer.table\(\)"),
+        ([{"number": 1}, {"number": 2}], "the name 'number' came, .* use another name"),
     ],
     ids=lambda value: repr(value).split(" at 0x")[0][:40],
 )

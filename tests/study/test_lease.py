@@ -5,13 +5,11 @@ import time
 
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState
 
 from satisfice.study.lease import ERROR, LEASE, WORKER_LOST, Lease, LeaseLost, reclaim
 from satisfice.study.storage import open_study
 from satisfice.study.values import BadValue
-from satisfice.types import BadInput
 
 
 @pytest.fixture
@@ -41,19 +39,9 @@ def looks(study, times, period=10.0, between=lambda: None):
     return lost
 
 
-def test_a_trial_is_born_with_its_lease_and_all_it_has(study):
-    lease = Lease.begin(
-        study,
-        params={"x": 0.5},
-        distributions={"x": FloatDistribution(0, 1)},
-        user_attrs={"why": "asked"},
-        system_attrs={"step": 3},
-    )
-    trial = trial_of(lease)
+def test_a_trial_is_born_with_its_lease(study):
+    trial = trial_of(Lease.begin(study))
     assert trial.state == TrialState.RUNNING
-    assert trial.params == {"x": 0.5}
-    assert trial.user_attrs == {"why": "asked"}
-    assert trial.system_attrs["step"] == 3
     assert trial.system_attrs[LEASE]["beat"] == 1
     assert trial.datetime_start is not None
 
@@ -100,7 +88,7 @@ def test_in_memory_there_is_no_lease_but_the_same_ways():
 
 def test_a_waiting_trial_gets_its_lease_when_it_is_taken(study):
     study.enqueue_trial({"x": 0.5})
-    with Lease.take(study, study.ask()._trial_id) as lease:
+    with Lease(study, study.ask()._trial_id) as lease:
         assert trial_of(lease).system_attrs[LEASE]["beat"] == 1
         lease.tell(1.0)
 
@@ -155,16 +143,6 @@ def test_telling_wrongly_is_a_named_error_and_changes_nothing(study):
             lease.tell(2.0)
     with pytest.raises(LeaseLost, match="trial 0 is COMPLETE"):
         lease.fail("late")
-    with pytest.raises(LeaseLost, match="trial 0 is COMPLETE"):
-        Lease.take(study, lease.trial_id)
-    with pytest.raises(BadInput, match="one of a running trial of the study 'leases' was wanted"):
-        Lease.take(study, 999)
-    other = open_study("other", study._storage, direction="maximize")
-    with pytest.raises(BadInput, match=r"trial id .* of the study 'leases'"):
-        Lease.take(study, other.ask()._trial_id)
-    study.enqueue_trial({})
-    with pytest.raises(BadInput, match="running"):
-        Lease.take(study, study.trials[-1]._trial_id)
     assert study.trials[0].value == 1.0
 
 

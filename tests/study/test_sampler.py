@@ -62,6 +62,20 @@ def test_the_callback_needs_a_target_from_somewhere():
         study.optimize(bowl, n_trials=1, callbacks=[stop_when_certain()])
 
 
+@pytest.mark.parametrize(
+    "given", [{"noise": 0}, {"confidence": 0.999}, {"value_range": (0, 1)}, {"rule": "pg"}, {"model": "paper"}]
+)
+def test_the_callback_takes_nothing_without_a_target(given):
+    with pytest.raises(BadInput, match=f"{next(iter(given))} came without a target; .* give the target too"):
+        stop_when_certain(**given)
+
+
+def test_the_callback_has_the_defaults_of_the_sampler():
+    study = study_of(optuna.samplers.RandomSampler(seed=0))
+    study.optimize(bowl, n_trials=1, callbacks=[stop_when_certain(0.0, confidence=0.9)])
+    assert Settings.of(study) == Settings(0.0, "minimize", confidence=0.9, seed=0)
+
+
 def test_under_noise_repeats_repeat_every_parameter_the_conditional_ones_too():
     rng = np.random.default_rng(0)
 

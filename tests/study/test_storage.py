@@ -147,7 +147,7 @@ BAD_PLACES = [
     ("/no/such/place/study.db", "there is no directory /no/such/place; make it first"),
     ("nosuch://user:secret@host/name", "there is no driver"),
     ("postgresql://user:secret:x@host:port/name", "a URL such as"),
-    ("postgresql+nosuch://user:secret@host/name", "there is no driver .*satisfice.postgres"),
+    ("postgresql+nosuch://user:secret@host/name", r"there is no driver .*pip install '.\[postgres\]'"),
 ]
 
 

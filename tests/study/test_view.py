@@ -4,6 +4,7 @@ import optuna
 import pytest
 
 from satisfice import BadInput, GoodActionSampler, find
+from satisfice.cli.show import write_csv
 from satisfice.study.mark import CANCELLED
 from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import Space
@@ -64,6 +65,19 @@ def test_any_study_can_be_viewed_with_a_target():
     assert shown.settings.direction == "maximize"
     assert all(each.state == "complete" and each.hope is None for each in shown.evaluations)
     assert SETTINGS not in study.user_attrs
+
+
+def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path):
+    study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(2.0, noise=0, seed=2))
+    study.optimize(lambda trial: trial.suggest_float("value", 0, 1) + trial.suggest_float("state", 0, 1), n_trials=5)
+    shown = view(study)
+    row = shown.answer.table()[4]
+    assert (row["params_value"], row["params_state"]) == tuple(study.trials[4].params.values())
+    assert (row["value"], row["state"]) == (study.trials[4].value, "complete")
+    write_csv(shown, tmp_path / "all.csv")
+    header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
+    assert header == ["number", "params_value", "params_state", "value", "state", "repeats", "hope", "error", "seconds"]
+    assert header == list(row)
 
 
 def test_a_study_of_the_sampler_can_be_viewed_and_another_target_tried():

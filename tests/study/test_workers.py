@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from optuna.trial import TrialState, create_trial
 
+from processes import start
 from satisfice.study.lease import ERROR, WORKER_LOST
 from satisfice.study.mark import CANCELLED, Mark
 from satisfice.study.settings import VERDICT, Settings
@@ -21,25 +22,6 @@ from satisfice.study.storage import open_study
 from satisfice.study.view import view
 
 ROOT = Path(__file__).parents[2]
-BEGIN = """
-import json, os, sys, time
-from dataclasses import replace
-from satisfice import find
-from satisfice.gp.models import MODELS
-from satisfice.study import workers
-
-BLIND = replace(MODELS["auto"](), starting_points=10**6)  # without a model there is no verdict but good
-SPACE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
-where = sys.argv[1]
-"""
-
-
-def start(script, where):
-    """A process that runs the script; its first argument is the storage."""
-    code = BEGIN + textwrap.dedent(script)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, where], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
 
 
 def ended(processes, seconds=300):

@@ -13,7 +13,7 @@ import numpy as np
 from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.space import Space
-from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
+from satisfice.types import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -23,8 +23,8 @@ try:
     from sklearn.utils import check_random_state, get_tags  # type: ignore[import-untyped]
     from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
 except ImportError as error:
-    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install satisfice[sklearn]"
-    raise ImportError(wanted) from error
+    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install '.[sklearn]' in the clone brings it"
+    raise MissingExtra(wanted) from error
 
 ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted
 NOT_FINITE = "One or more of the (test|train) scores are non-finite"
@@ -190,7 +190,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 if answer.verdict != "open":
                     break
         if answer.point is None:
-            raise ValueError(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
+            raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
         self.answer_ = replace(answer, params=space.decode(answer.point))
         self.verdict_, self.certificate_ = answer.verdict, answer.certificate
         self.n_evaluations_ = answer.evaluations + answer.failures

@@ -30,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SatisficeError as problem:
         print(f"satisfice: {show.plain(problem)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("satisfice: stopped", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader of our output has gone; nothing more is written, not even at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

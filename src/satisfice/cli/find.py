@@ -56,7 +56,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--target", type=_number, required=True, help="the value that is good enough")
     parser.add_argument("--param", action="append", required=True, metavar="NAME=...", help="a parameter, see below")
     parser.add_argument("--minimize", action="store_true", help="small values are good")
-    parser.add_argument("--budget", type=_count, default=100, help="evaluations in all (default: 100)")
+    parser.add_argument("--budget", type=count, default=100, help="evaluations in all (default: 100)")
     parser.add_argument("--timeout", type=_positive, metavar="S", help="seconds for the whole search")
     parser.add_argument("--each", type=_positive, metavar="S", help="seconds for one run of the command")
     parser.add_argument("--noise", type=_noise, metavar="0|SD|learn", help="none, its standard deviation, or unknown")
@@ -66,7 +66,7 @@ def add_to(commands: Any) -> None:
         "--value", metavar="KEY", help="the entry of the JSON object on the last line that is the value"
     )
     add_place(parser)
-    parser.add_argument("--jobs", type=_count, default=1, help="runs at the same time (default: 1)")
+    parser.add_argument("--jobs", type=count, default=1, help="runs at the same time (default: 1)")
     parser.add_argument("--seed", type=_whole, help="of all random numbers (default: drawn once and kept)")
     parser.add_argument("--history", metavar="FILE.csv", type=Path, help="earlier data: a column each, and value")
     parser.add_argument("--csv", metavar="OUT.csv", type=Path, help="write all evaluations to this file at the end")
@@ -203,7 +203,8 @@ def _whole(text: str) -> int:
     return number
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number, 1 or more, as an option takes it."""
     number = _whole(text)
     if number == 0:
         raise argparse.ArgumentTypeError(f"{text!r} came; a whole number, 1 or more, was wanted")

@@ -2,9 +2,11 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
+
+from satisfice.cli.find import count
+from satisfice.types import BadInput
 
 
 def add_to(commands: Any) -> None:
@@ -19,9 +21,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "id", help="phi, lenient, synthetic, real, noisy, sts, threshold, none-good, theory, xgboost, or all"
     )
-    parser.add_argument("--trials", type=int, default=25, help="trials (default: 25)")
-    parser.add_argument("--experiments", type=int, default=10, help="experiments a trial (default: 10)")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--trials", type=count, default=25, help="trials (default: 25)")
+    parser.add_argument("--experiments", type=count, default=10, help="experiments a trial (default: 10)")
+    parser.add_argument("--jobs", type=count, default=-1, help="processes (default: all cores)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on the Dask cluster at this address instead")
     parser.add_argument("--out", type=Path, default=Path("out"), help="where records and figures go (default: out)")
     parser.add_argument("--only", metavar="PROBLEM", help="only the panels on this problem")
@@ -34,21 +36,21 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the experiments that were asked for."""
-    from satisfice.experiments.reproduce import IDS, reproduce
+    from satisfice.experiments.reproduce import IDS, having, reproduce
 
-    names = IDS if given.id == "all" else (given.id,)
     if given.id not in (*IDS, "all"):
-        print(f"satisfice: {given.id!r} came; one of {', '.join(IDS)} or all was wanted", file=sys.stderr)
-        return 2
+        raise BadInput(f"id: {given.id!r} came; one of {', '.join(IDS)} or all was wanted")
+    rules = tuple(given.rules.split(",")) if given.rules else None
+    names = IDS if given.id == "all" else (given.id,)
     results: dict[str, Any] = {}
-    for name in names:
+    for name in having(names, given.variant, given.only, rules):
         results[name], picture = reproduce(
             name,
             variant=given.variant,
             out=given.out,
             trials=given.trials,
             experiments=given.experiments,
-            rules=tuple(given.rules.split(",")) if given.rules else None,
+            rules=rules,
             only=given.only,
             jobs=given.jobs,
             cluster=given.cluster,

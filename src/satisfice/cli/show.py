@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
     from satisfice.study.view import View
 
 STORAGE, NAME = "satisfice.db", "study"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins with one of them
 
 
 def add_to(commands: Any) -> None:
@@ -82,6 +81,8 @@ def stored_view(storage: str, name: str) -> "View":
 
 def _status(given: argparse.Namespace) -> int:
     """Print what the study knows."""
+    from satisfice.report.words import goal
+
     seen = stored_view(given.storage, given.name)
     if given.csv is not None:
         write_csv(seen, given.csv)
@@ -90,13 +91,8 @@ def _status(given: argparse.Namespace) -> int:
         print(as_json(seen.answer, name=seen.name, target=seen.settings.target, running=running))
         return 0
     extra = [("running", f"{running}")] if running else []
-    print(lines(seen.answer, [("target", target(seen)), *extra]))
+    print(lines(seen.answer, [("target", goal(seen)), *extra]))
     return 0
-
-
-def target(seen: "View") -> str:
-    """The target with its side."""
-    return f"{'at least' if seen.settings.direction == 'maximize' else 'at most'} {seen.settings.target:g}"
 
 
 def _report(given: argparse.Namespace) -> int:
@@ -122,9 +118,9 @@ def lines(answer: Answer, extra: list[tuple[str, str]]) -> str:
 
 def plain(text: object, keep: str = "") -> str:
     """A text in which nothing can steer the terminal."""
-    hidden = ("Cc", "Cf", "Cs")
+    steering = ("Cc", "Cf", "Cs")
     return "".join(
-        "\ufffd" if unicodedata.category(each) in hidden and each not in keep else each for each in str(text)
+        "\ufffd" if unicodedata.category(each) in steering and each not in keep else each for each in str(text)
     )
 
 
@@ -162,20 +158,22 @@ def _finite(value: Any) -> Any:
 def write_csv(seen: "View", path: Path) -> None:
     """Write all evaluations to a file: numbers by repr, texts so that no spreadsheet runs them."""
     from satisfice.report.page import put
+    from satisfice.study.space import COLUMNS
+    from satisfice.study.view import column_of, parameter_names, row_of
 
-    names = list(seen.space.distributions)
-    names += sorted({name for each in seen.evaluations for name in each.params} - set(names))
+    names = parameter_names(seen.space, seen.evaluations)
+    columns = ["number", *map(column_of, names), *COLUMNS[1:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["number", "state", *map(_cell, names), "value", "repeats", "hope", "seconds", "error"])
-    for each in seen.evaluations:
-        params = [_cell(each.params.get(name)) for name in names]
-        rest = map(_cell, (each.value, each.repeats, each.hope, each.seconds, each.error))
-        table.writerow([each.number, each.state, *params, *rest])
+    table.writerow(map(_cell, columns))
+    for row in map(row_of, seen.evaluations):
+        table.writerow([_cell(row.get(column)) for column in columns])
     put(path, text.getvalue().encode(errors="replace"))
 
 
 def _cell(value: Any) -> str:
+    from satisfice.study.earlier import FORMULA  # what is exported can be imported again
+
     if value is None:
         return ""
     if isinstance(value, str):
@@ -200,7 +198,9 @@ def hidden(storage: str) -> str:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
+    from satisfice.study.durable import shown
+
     try:
-        return make_url(storage).set(query={}).render_as_string(hide_password=True)
+        return shown(make_url(storage))
     except (ArgumentError, ValueError):
         return storage.split("://")[0] + "://..."

@@ -120,7 +120,9 @@ def _time(out: Path, variant: Variant, name: str) -> str:
     if not spent:
         return ""
     runs, seconds = sum(record["runs"] for record in spent), sum(record["seconds"] for record in spent)
-    return f"; {runs} of them were made for it, in {seconds / 60:.0f} minutes on two cores"
+    used = {record.get("processes") for record in spent}  # older records do not say, nor do those from a cluster
+    by = f" by {used.pop()} processes" if len(used) == 1 and None not in used else ""
+    return f"; {runs} of them were made for it, in {seconds / 60:.0f} minutes{by}"
 
 
 def _table(problem: str, rules: dict[str, list[float]]) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from satisfice.experiments.curves import load, simple_regret, success_by_trial
 from satisfice.experiments.spec import GOOD_RULES, OPTIMISERS, Panel
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.types import Array
 
@@ -29,12 +30,8 @@ VARIANT_NAMES = {"paper": "as the text says", "published": "as the published cod
 
 def pyplot() -> Any:
     """matplotlib without a screen."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    return plt
+    load_extra("matplotlib", "experiments").use("Agg")
+    return load_extra("matplotlib.pyplot", "experiments")
 
 
 def _line(axes: Any, rule: str, curve: Array, spread: Array | None, label: str | None = None) -> None:

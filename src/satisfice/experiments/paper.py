@@ -72,11 +72,11 @@ def panels(name: str) -> tuple[Panel, ...]:
     return tuple(FIGURES[name].panels())
 
 
-def demanding(names: tuple[str, ...]) -> list[Panel]:
-    """All panels that may share a run with those of the named figures."""
-    problems = {panel.problem for name in names for panel in panels(name)}
-    shared = [name for name in FIGURES if name != "xgboost" or name in names]
-    return [panel for name in shared for panel in panels(name) if panel.problem in problems]
+def demanding(name: str) -> list[Panel]:
+    """All panels that may share a run with those of the figure."""
+    problems = {panel.problem for panel in panels(name)}
+    shared = [each for each in FIGURES if each != "xgboost" or each == name]
+    return [panel for each in shared for panel in panels(each) if panel.problem in problems]
 
 
 def default_rules(variant: Variant) -> tuple[str, ...] | None:

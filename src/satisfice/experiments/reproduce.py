@@ -8,11 +8,35 @@ from typing import Any
 from satisfice.experiments import lenient, theory
 from satisfice.experiments.curves import record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
-from satisfice.experiments.paper import default_rules, demanding, panels
+from satisfice.experiments.paper import FIGURES, default_rules, demanding, panels
 from satisfice.experiments.run import Task, run_tasks, tasks_of
 from satisfice.experiments.spec import Variant, cells
+from satisfice.types import BadInput
 
 IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", "sts", "none-good", "threshold", "xgboost")
+
+
+def having(
+    names: tuple[str, ...], variant: Variant, only: str | None, rules: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    """Those of the experiments that have a panel on the problem with one of the rules; an error where none has."""
+    if only is None and rules is None:
+        return names
+    drawn = {name: panels(name) for name in names if name in FIGURES}
+    if not drawn:
+        raise BadInput(f"--only or --rules came, but {names[0]} has one problem and its own rules; leave them out")
+    problems = {panel.problem for each in drawn.values() for panel in each}
+    if only is not None and only not in problems:
+        raise BadInput(f"--only: {only!r} came; one of {', '.join(sorted(problems))} was wanted")
+    there = {
+        name: {rule for panel in each if only in (None, panel.problem) for rule in panel.rules_as(variant)}
+        for name, each in drawn.items()
+    }
+    known = set().union(*there.values())
+    for rule in rules or ():
+        if rule not in known:
+            raise BadInput(f"--rules: {rule!r} came; some of {','.join(sorted(known))} were wanted")
+    return tuple(name for name in drawn if there[name] & (known if rules is None else set(rules)))
 
 
 def reproduce(
@@ -50,7 +74,7 @@ def reproduce(
     chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
     work = cells(
         chosen,
-        demanding((name,)),
+        demanding(name),
         variant=variant,
         rules=rules or default_rules(variant),
         trials=trials,

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from satisfice.domain import Box
 from satisfice.experiments.records import Record, Records
 from satisfice.experiments.spec import Cell
+from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.search import Search
 from satisfice.threads import one_blas_thread
@@ -96,8 +97,8 @@ def tasks_of(cells: list[Cell]) -> list[Task]:
     return [Task(cell.key, run_cell, (cell,)) for cell in cells]
 
 
-def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | None = None, title: str = "") -> Records:
-    """Run the tasks that have no record in the file yet, and append a record for each as it ends."""
+def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | None = None, title: str = "") -> Records:
+    """Run the tasks that have no record in the file yet, and append a record for each as it ends; -1 jobs are all cores."""
     records = Records(path)
     done = records.keys()
     todo = [task for task in tasks if task.key not in done]
@@ -121,23 +122,27 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = 2, cluster: str | No
             "title": title,
             "runs": len(todo),
             "seconds": round(monotonic() - start, 1),
+            "processes": None if cluster else _processes(jobs),
         }
         Records(path.parent / "times" / path.name).append(spent)
     return records
 
 
-def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
-    from joblib import Parallel, delayed
+def _processes(jobs: int) -> int:
+    return int(load_extra("joblib", "experiments").effective_n_jobs(jobs))
 
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(_alone)(task) for task in tasks)
+
+def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
+    joblib = load_extra("joblib", "experiments")
+    calls = (joblib.delayed(_alone)(task) for task in tasks)
+    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
 
 
 def _on_cluster(tasks: list[Task], address: str) -> Iterator[Record]:
-    from dask.distributed import Client, as_completed
-
-    with Client(address) as client:
+    distributed = load_extra("distributed", "cluster")
+    with distributed.Client(address) as client:
         futures = client.map(_alone, tasks, pure=False)
-        for _, record in as_completed(futures, with_results=True):
+        for _, record in distributed.as_completed(futures, with_results=True):
             yield record
 
 

@@ -60,7 +60,7 @@ class Kernel(Protocol):
 
     @property
     def parameters(self) -> Array:
-        """What is learned, as numbers without a sign of their own: log length-scales first, the log of the scale s last."""
+        """What is learned: lengths as logs, a direction as it is, and the log of the scale s last."""
 
     @property
     def names(self) -> tuple[str, ...]:

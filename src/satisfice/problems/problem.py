@@ -1,24 +1,17 @@
 """What a test problem is: a domain, a function to maximise, its maximum, and the targets it is used with."""
 
-import importlib
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
 from satisfice.domain import Box, Finite
-from satisfice.types import Array, BadInput, SatisficeError
+from satisfice.types import Array, BadInput
 
 ACTIONS = 10_000  # how many uniform actions `target_at` looks at
 ACTIONS_SEED = 2021
-
-
-class MissingExtra(SatisficeError, ImportError):
-    """A problem needs a package that is not installed; the message names the extra that brings it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +74,3 @@ class Problem:
     def target(self) -> float:
         """The target that the problem is used with unless another is asked for."""
         return self.etas[0] if self.etas else self.target_at(self.xis[0])
-
-
-def load_extra(package: str, extra: str) -> ModuleType:
-    """The package, or an error that says how to install it.
-
-    Warnings are silenced while it loads: Box2D's binary module does not survive one that is turned into an error.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module(package)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise
-        raise MissingExtra(
-            f"this problem needs the package {package}, which is not installed: pip install 'satisfice[{extra}]'"
-        ) from error

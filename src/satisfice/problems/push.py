@@ -13,7 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from satisfice.domain import Box
-from satisfice.problems.problem import Problem, load_extra
+from satisfice.extras import load_extra
+from satisfice.problems.problem import Problem
 from satisfice.types import Array
 
 GOAL = (3.0, 4.0)

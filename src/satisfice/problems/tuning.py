@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from satisfice.domain import Box
-from satisfice.problems.problem import Problem, load_extra
+from satisfice.extras import load_extra
+from satisfice.problems.problem import Problem
 from satisfice.types import Array
 
 FOLDS, FOLD_SEED = 3, 3

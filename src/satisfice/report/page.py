@@ -14,7 +14,7 @@ from markupsafe import Markup
 from satisfice.border import sign_of
 from satisfice.report import model, plots, words
 from satisfice.report.axes import scale_around, shown
-from satisfice.study.view import Evaluation, View
+from satisfice.study.view import Evaluation, View, parameter_names
 from satisfice.types import BadInput, NumericalFailure
 
 ROWS = 1_000  # of the table
@@ -78,8 +78,6 @@ def html(view: View) -> str:
     )
     environment.filters["shown"] = shown
     told = [each for each in view.evaluations if each.state != "cancelled"]
-    names = list(view.space.distributions)
-    names += sorted({name for each in told for name in each.params} - set(names))
     return environment.get_template("page.html").render(
         view=view,
         answer=view.answer,
@@ -89,7 +87,7 @@ def html(view: View) -> str:
         facts=_facts(view),
         cost=words.cost(view),
         pictures=pictures(view),
-        names=names,
+        names=parameter_names(view.space, told),
         rows=told[-ROWS:],
         total=len(told),
         stored=_settings(view),

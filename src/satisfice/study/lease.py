@@ -14,14 +14,13 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import optuna
-from optuna.distributions import BaseDistribution
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState, create_trial
 
 from satisfice.study.durable import StorageFailed
 from satisfice.study.values import as_objective
-from satisfice.types import BadInput, SatisficeError
+from satisfice.types import SatisficeError
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}
 ERROR = "satisfice:error"  # the system attribute of a failed trial: why
@@ -38,7 +37,7 @@ class LeaseLost(SatisficeError):
 class Lease:
     """A claim on a running trial, renewed in the background as long as the `with` block lasts; the block leaves no trial running.
 
-    with Lease.begin(study, params=..., distributions=...) as lease:
+    with Lease.begin(study) as lease:
         lease.tell(objective(...))
 
     An exception in the block, of whatever kind, fails the trial and goes on its way.
@@ -55,39 +54,11 @@ class Lease:
         self._turn = threading.Lock()  # between the beats and the end: a finished trial is not written again
 
     @classmethod
-    def take(cls, study: optuna.Study, trial_id: int, period: float = PERIOD) -> Self:
-        """The lease of a trial that is running already, such as one that was waiting in the queue, or of another process."""
-        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False):
-            if trial._trial_id == trial_id:
-                lease = cls(study, trial_id, period)
-                if trial.state.is_finished():
-                    raise lease._lost()
-                if trial.state == TrialState.RUNNING:
-                    return lease
-        raise BadInput(
-            f"trial id {trial_id!r} came; one of a running trial of the study {study.study_name!r} was wanted"
-        )
-
-    @classmethod
-    def begin(
-        cls,
-        study: optuna.Study,
-        *,
-        params: Mapping[str, Any] | None = None,
-        distributions: Mapping[str, BaseDistribution] | None = None,
-        user_attrs: Mapping[str, Any] | None = None,
-        system_attrs: Mapping[str, Any] | None = None,
-        period: float = PERIOD,
-    ) -> Self:
+    def begin(cls, study: optuna.Study, period: float = PERIOD) -> Self:
         """The lease of a new running trial, written together with it: a worker that dies leaves no trial without one."""
         lease = cls(study, -1, period)
-        trial = create_trial(
-            state=TrialState.RUNNING,
-            params=dict(params or {}),
-            distributions=dict(distributions or {}),
-            user_attrs=dict(user_attrs or {}),
-            system_attrs={**(system_attrs or {}), **({LEASE: lease._next()} if lease._needed else {})},
-        )
+        attributes = {LEASE: lease._next()} if lease._needed else {}
+        trial = create_trial(state=TrialState.RUNNING, system_attrs=attributes)
         lease.trial_id = study._storage.create_new_trial(study._study_id, template_trial=trial)
         return lease
 

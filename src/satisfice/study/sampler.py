@@ -169,22 +169,26 @@ def stop_when_certain(
     target: float | None = None,
     *,
     noise: Noise = None,
-    confidence: float = 0.95,
+    confidence: float | None = None,
     value_range: tuple[float, float] | None = None,
-    rule: str | Rule = "auto",
-    model: str | Model = "auto",
+    rule: str | Rule | None = None,
+    model: str | Model | None = None,
 ) -> Callable[[optuna.Study, FrozenTrial], None]:
     """A callback for `study.optimize` that stops the study when the target is met, or cannot be met.
 
-    Beside a `GoodActionSampler` it needs no arguments: the sampler knows. With any other sampler give the target; such a
-    sampler repeats nothing by itself, so under noise nothing gets certified. The callback looks at the trials of all workers,
+    Beside a `GoodActionSampler` it takes no arguments: the sampler knows. With any other sampler give the target, and the others
+    as to a `GoodActionSampler`, whose defaults hold; such a sampler repeats nothing by itself, so under noise nothing gets
+    certified. The callback looks at the trials of all workers,
     so the success of one stops each of them after the trial that it is at.
     """
-    own: GoodActionSampler | None = None
-    if target is not None:
-        own = GoodActionSampler(
-            target, noise=noise, confidence=confidence, value_range=value_range, rule=rule, model=model, seed=0
+    every = {"noise": noise, "confidence": confidence, "value_range": value_range, "rule": rule, "model": model}
+    given: dict[str, Any] = {name: argument for name, argument in every.items() if argument is not None}
+    if target is None and given:
+        raise BadInput(
+            f"stop_when_certain: {next(iter(given))} came without a target; beside a GoodActionSampler, which knows both, "
+            "give no arguments, else give the target too"
         )
+    own = None if target is None else GoodActionSampler(target, seed=0, **given)
 
     def look(study: optuna.Study, trial: FrozenTrial) -> None:
         sampler = own or study.sampler

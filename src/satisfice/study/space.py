@@ -37,6 +37,8 @@ from satisfice.study.forms import (
 )
 from satisfice.types import Array, BadInput
 
+# of a study's table, beside the parameters
+COLUMNS = ("number", "value", "state", "repeats", "hope", "error", "seconds")
 MANY = 10_000  # a whole number on a log scale with more values than this has no levels: its logarithms are rounded
 LARGEST_WHOLE = 2**53  # a float holds all whole numbers up to here
 
@@ -77,12 +79,19 @@ class Space:
         if isinstance(given, Space):
             return given
         if isinstance(given, Mapping):
-            return cls({name: distribution_of(name, form) for name, form in given.items()})
-        if hasattr(given, "to_dict"):
-            given = given.to_dict("records")
-        if isinstance(given, Sequence) and len(given) and all(isinstance(row, Mapping) for row in given):
-            return cls(*table_of(given))
-        raise BadInput(f"space: {given!r:.80} came; a dict of name: {FORMS}; or a table as a list of dicts was wanted")
+            space = cls({name: distribution_of(name, form) for name, form in given.items()})
+        else:
+            rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+            if not (isinstance(rows, Sequence) and len(rows) and all(isinstance(row, Mapping) for row in rows)):
+                wanted = f"a dict of name: {FORMS}; or a table as a list of dicts was wanted"
+                raise BadInput(f"space: {given!r:.80} came; {wanted}")
+            space = cls(*table_of(rows))
+        for name in space.distributions:
+            if name in COLUMNS:
+                raise BadInput(
+                    f"space: the name {name!r} came, which is a column of answer.table() and of CSV files; use another name"
+                )
+        return space
 
     @cached_property
     def domain(self) -> Domain:

@@ -109,7 +109,7 @@ def _open_server(url: URL) -> DurableStorage:
             connection.execute(sql.text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_KEY})
             return _built(url)
     except (ImportError, sql.exc.NoSuchModuleError) as problem:
-        hint = "; pip install 'satisfice[postgres]'" if url.get_backend_name() == "postgresql" else ""
+        hint = "; pip install '.[postgres]' in the clone brings one" if url.get_backend_name() == "postgresql" else ""
         raise BadInput(f"storage: {shown(url)} came, but there is no driver for it ({problem}){hint}") from None
 
 

@@ -1,5 +1,6 @@
 """`View`: what a study holds, ready to be shown."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +12,8 @@ from satisfice.search import Search
 from satisfice.study.history import Follower, error_of
 from satisfice.study.mark import Mark, State
 from satisfice.study.settings import SETTINGS, Settings
-from satisfice.study.space import Space
+from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
-
-__all__ = ["Evaluation", "Settings", "StudyAnswer", "View", "view"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class StudyAnswer(Answer):
         """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
         if self.study is None:
             return []
-        return [_row(each) for each in evaluations(self.study, follow(self.study))]
+        return [row_of(each) for each in evaluations(self.study, follow(self.study))]
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,18 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
     )
 
 
-def _row(each: Evaluation) -> dict[str, Any]:
-    rest = {name: getattr(each, name) for name in ("value", "state", "repeats", "hope", "error", "seconds")}
-    return {"number": each.number, **each.params, **rest}
+def parameter_names(space: Space, evaluations: Iterable[Evaluation]) -> list[str]:
+    """The names of all parameters: those of the space in their order, then what else the evaluations have."""
+    names = list(space.distributions)
+    return names + sorted({name for each in evaluations for name in each.params} - set(names))
+
+
+def column_of(name: str) -> str:
+    """The column of a parameter in a table; a study that Optuna made may have one with the name of another column."""
+    return f"params_{name}" if name in COLUMNS else name
+
+
+def row_of(each: Evaluation) -> dict[str, Any]:
+    """An evaluation as a row of a table: its number, its parameters, then the other columns."""
+    params = {column_of(name): value for name, value in each.params.items()}
+    return {"number": each.number, **params, **{name: getattr(each, name) for name in COLUMNS[1:]}}

@@ -272,28 +272,3 @@ def test_a_password_is_not_shown(capsys):
     assert "secret" not in captured.err + captured.out
     assert hidden("postgresql://user:secret@host/x?password=secret") == "postgresql://user:***@host/x"
     assert hidden("postgresql://user:secret@host:port/x") == "postgresql://..."
-
-
-def test_help_has_an_example_and_the_version_is_told(capsys):
-    for words in (
-        ["find", "--help"],
-        ["status", "--help"],
-        ["report", "--help"],
-        ["bench", "--help"],
-        ["reproduce", "--help"],
-    ):
-        with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 0
-        assert "example" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out.startswith("satisfice 0.")
-
-
-def test_bench_prints_a_table(capsys, monkeypatch):
-    monkeypatch.setattr("satisfice.cli.bench.SIZES", (10, 20))
-    assert main(["bench"]) == 0
-    table = capsys.readouterr().out.splitlines()
-    assert "n = 20" in table[0]
-    assert [line.split()[:2] for line in table[1:]] == [["model", "paper"], ["model", "auto"]]

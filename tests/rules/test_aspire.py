@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
 from satisfice.rules.aspire import NEAREST, Aspire
 from satisfice.rules.marginal import ProbabilityGood
-from test_rules import DOMAINS, belief_on
 
 FINITE = DOMAINS["finite"]
 REACH, STALE = Aspire().reach, Aspire().patience
