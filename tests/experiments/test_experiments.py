@@ -208,7 +208,7 @@ def test_a_dask_cluster_makes_the_same_records(tmp_path):
     tasks = tasks_of(work([PANEL], trials=1))
     here = list(run_tasks(tasks, tmp_path / "here.jsonl", jobs=1))
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=False
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False
     ) as cluster:
         there = list(run_tasks(tasks, tmp_path / "there.jsonl", cluster=cluster.scheduler_address))
     assert sorted(here, key=lambda r: r["key"]) == sorted(there, key=lambda r: r["key"])

@@ -51,7 +51,7 @@ if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
     from dask.distributed import LocalCluster
     tasks = [Task(f"c{k}", cell, (f"c{k}", sys.argv[2])) for k in range(8)]
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         run_tasks(tasks, Path(where), cluster=cluster.scheduler_address)
     print(json.dumps([0, [json.loads(line)["key"] for line in open(where)]]))
 """
