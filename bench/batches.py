@@ -4,7 +4,8 @@
 
 A round asks q times, each time with what was asked before pending, then tells all values. The three common random settings of
 bench/evaluations.py come first, q at a time as well; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
-Resumable: records go to out/records/batches.jsonl. Prints a table.
+Resumable: records go to out/records/batches.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
+docs/default.md.
 """
 
 import argparse
@@ -19,11 +20,12 @@ from evaluations import quiet, starting_points
 from levers import NAMES
 
 from satisfice import Search
-from satisfice.experiments.records import Record
+from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
 from satisfice.study.space import Space
 
-PATH = Path(__file__).parent.parent / "out" / "records" / "batches.jsonl"
+ROOT = Path(__file__).parent.parent
+PATH, KEPT = ROOT / "out" / "records" / "batches.jsonl", ROOT / "docs" / "records" / "batches.jsonl.gz"
 SIZES = (1, 4, 16)
 Batches = Callable[[Problem, int, Told], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
 
@@ -129,7 +131,9 @@ def main() -> None:
     chosen = given.contestants.split(",")
     every = [(c, q, p, s) for c in chosen for s in range(given.runs) for q in SIZES for p in NAMES]
     tasks = [Task("/".join(map(str, each)), run_batches, each) for each in every]
-    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="batches"))))
+    records = run_tasks(tasks, PATH, jobs=given.jobs, title="batches")
+    pack(PATH, KEPT)
+    print(table(list(records)))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     .venv-bench/bin/python bench/levers.py [--runs 10 --jobs 2 --only straight,pg]
 
 Evaluations until the first good value, as in bench/evaluations.py, on the problems that defaults may be chosen by, tuning tasks excepted
-(they take long). Resumable: records go to out/records/levers.jsonl. Prints the table of docs/default.md.
+(they take long). Resumable: records go to out/records/levers.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
+docs/default.md.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from eval_peers import satisfice
 from eval_problems import PROBLEMS
 from evaluations import run
 
-from satisfice.experiments.records import Record
+from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
 from satisfice.gp.families import Family, auto_families, exact_families
 from satisfice.gp.fit import Model
@@ -27,7 +28,8 @@ from satisfice.rules.aspire import Aspire
 from satisfice.rules.marginal import ExpectedExcess, ProbabilityGood
 
 FOR_EVER = 10**9
-PATH = Path(__file__).parent.parent / "out" / "records" / "levers.jsonl"
+ROOT = Path(__file__).parent.parent
+PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records" / "levers.jsonl.gz"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 
 
@@ -113,7 +115,9 @@ def main() -> None:
     tasks = [
         task(f"{lever}/{p}/{s}", arguments=(lever, p, s)) for lever in chosen for s in range(given.runs) for p in NAMES
     ]
-    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="levers"))))
+    records = run_tasks(tasks, PATH, jobs=given.jobs, title="levers")
+    pack(PATH, KEPT)
+    print(table(list(records)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 
 Kernels SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2, each in 2, 4 and 8 dimensions; the
 target is what a thousandth of the uniform points reach; both start from the same three random points, budget 200.
-Resumable: records go to out/records/price.jsonl. Prints a table.
+Resumable: records go to out/records/price.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
+docs/default.md.
 """
 
 import argparse
@@ -15,14 +16,15 @@ from bootstrap import interval, ratio
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.experiments.records import Record
+from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
 from satisfice.gp.kernels import Additive, Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 
-PATH = Path(__file__).parent.parent / "out" / "records" / "price.jsonl"
+ROOT = Path(__file__).parent.parent
+PATH, KEPT = ROOT / "out" / "records" / "price.jsonl", ROOT / "docs" / "records" / "price.jsonl.gz"
 BUDGET, FEATURES, SHARE = 200, 2000, 1e-3
 DIMENSIONS = (2, 4, 8)
 
@@ -93,7 +95,9 @@ def main() -> None:
     given = parser.parse_args()
     every = [(name, d, s) for s in range(given.draws) for name in KERNELS for d in DIMENSIONS]
     tasks = [Task("/".join(map(str, each)), run_price, each) for each in every]
-    print(table(list(run_tasks(tasks, PATH, jobs=given.jobs, title="price"))))
+    records = run_tasks(tasks, PATH, jobs=given.jobs, title="price")
+    pack(PATH, KEPT)
+    print(table(list(records)))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""Write the measured tables of README.md and docs/paper.md from the records, between their markers.
+"""Write the measured tables of README.md, docs/paper.md and docs/default.md from the records, between their markers.
 
     .venv/bin/python bench/write_tables.py
 
 `bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `docs/records/paper/theory.jsonl.gz` from
-`satisfice reproduce theory` and `python -m satisfice.experiments.document`.
+`satisfice reproduce theory` and `python -m satisfice.experiments.document`; the others of `docs/records` from the bench of that name.
 """
 
 import json
 import re
 from pathlib import Path
+
+import batches
+import levers
+import price
 
 from satisfice.experiments.records import unpack
 from satisfice.experiments.theory import theory_table
@@ -60,3 +64,5 @@ def write(path: Path, marker: str, table: str) -> None:
 if __name__ == "__main__":
     write(ROOT / "README.md", "step time", step_time())
     write(ROOT / "docs" / "paper.md", "theorems", theorems())
+    for bench in (levers, batches, price):
+        write(ROOT / "docs" / "default.md", bench.PATH.stem, bench.table(unpack(bench.KEPT)))
