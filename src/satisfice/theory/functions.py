@@ -112,7 +112,7 @@ class Section:
 
     def __call__(self, r: Array) -> Array:
         """The values at the distances r."""
-        return FORMS[self.form].rho(r * r)
+        return FORMS[self.form].rho(np.atleast_1d(r * r)).reshape(np.shape(r))
 
     @property
     def radius(self) -> float:
