@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from collections import Counter
 
 import pytest
 from optuna.trial import TrialState
@@ -129,12 +128,10 @@ def test_a_run_of_100_trials_that_is_killed_every_few_seconds_ends_with_exactly_
     trials = trials_of(where)
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     acknowledged, lost = lost_of(told, trials)
-    killed = Counter(str(trial.params) for trial in trials if trial.state == TrialState.FAIL and trial.params)
-    twice = sum(times > 1 for times in killed.values())  # by chance: such a setting counts as a failure, which is spent
     figures |= {"kills": kills, "finished": len(finished), "acknowledged": acknowledged, "lost": lost}
-    figures |= {"settings killed twice": twice, "undisturbed (s)": round(calm, 1), "disturbed (s)": round(stormy, 1)}
+    figures |= {"undisturbed (s)": round(calm, 1), "disturbed (s)": round(stormy, 1)}
     assert kills >= 5
-    assert len(finished) + twice == 100
+    assert len(finished) == 100
     assert lost == running_of(trials) == 0
     assert sorted(trial.number for trial in trials) == list(range(len(trials)))
     assert stormy <= 2 * calm

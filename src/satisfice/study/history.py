@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +22,8 @@ from satisfice.study.mark import ASKED, CANCELLED, HISTORY, Mark, State
 from satisfice.study.settings import Settings
 from satisfice.study.space import Space
 from satisfice.types import Array, BadInput
+
+DEADLY = 3  # a setting at which so many workers died is a failure; two may meet the same fate by chance
 
 
 class Pending(NamedTuple):
@@ -59,7 +62,7 @@ class Follower:
         self._ended: list[int] = []  # the numbers of the trials that are complete or failed, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
-        self._lost: set[bytes] = set()  # the points whose worker died
+        self._lost: Counter[bytes] = Counter()  # how many workers died at a point
         self._rows: set[str] = set()  # of an earlier table
         self._skipped = 0
         self._conditional = False  # whether trials have different parameters
@@ -187,8 +190,8 @@ class Follower:
             self._rows.add(row)
         point = self._point(trial)
         if trial.system_attrs.get(ERROR) == WORKER_LOST:
-            if point is None or key_of(point) not in self._lost:  # not the setting's fault, unless it happens again
-                self._lost |= set() if point is None else {key_of(point)}
+            self._lost.update([] if point is None else [key_of(point)])
+            if point is None or self._lost[key_of(point)] < DEADLY:  # not the setting's fault, unless it goes on
                 return "cancelled"
         elif point is None and self.search is not None:
             self._skipped += 1
