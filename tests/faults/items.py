@@ -28,8 +28,8 @@ GROUPS = {
     "Bad values from the objective": range(1, 7),
     "Numbers": range(7, 22),
     "Crashes and disks": range(22, 30),
-    "Many processes": range(30, 38),
-    "Input, command line, security": range(38, 48),
+    "Many processes": range(30, 39),
+    "Input, command line, security": range(39, 49),
 }
 
 ITEMS = {
@@ -168,76 +168,79 @@ ITEMS = {
         (D + "test_sixteen_processes_open_a_new_study_at_once_twenty_times",),
     ),
     31: Item(
-        "Sixteen processes on one file, fifty and a hundred clients of one server lose no trial",
-        (D + "test_many_processes_lose_no_trial",),
+        "Sixteen processes on one file lose no trial", (D + "test_sixteen_processes_on_one_file_lose_no_trial",)
     ),
     32: Item(
+        "Fifty and a hundred clients of one server lose no trial",
+        (D + "test_many_clients_of_one_server_lose_no_trial",),
+    ),
+    33: Item(
         "Two that ask at the same moment never get the same cell",
         (D + "test_two_that_ask_at_the_same_moment_never_get_the_same_cell",
          WORKERS + "test_eight_cells_are_never_given_to_two_workers"),
     ),
-    33: Item(
+    34: Item(
         "A frozen worker that wakes too late changes nothing; one evaluation is made in its place",
         (D + "test_a_frozen_worker_that_wakes_too_late_changes_nothing",
          "study/test_lease_processes.py::test_a_frozen_worker_that_wakes_too_late_is_told_so"),
     ),
-    34: Item(
+    35: Item(
         "Wrong clocks kill no living worker and spare no dead one",
         (D + "test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead", LEASE + "test_one_long_gap_proves_no_death"),
     ),
-    35: Item(
+    36: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
         (ENDURANCE + "test_a_killed_worker_of_a_grid_costs_no_cell",
          "experiments/test_experiments.py::test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one"),
     ),
-    36: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
-    37: Item(
+    37: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
+    38: Item(
         "Five thousand trials cost no more each than five hundred",
         (ENDURANCE + "test_five_thousand_trials_cost_no_more_each_than_five_hundred",),
     ),
-    38: Item(
+    39: Item(
         "Arguments of a command arrive byte for byte and start nothing",
         (E + "test_sixty_payloads_arrive_byte_for_byte_and_start_nothing", COMMAND + "test_arguments_arrive_byte_for_byte"),
     ),
-    39: Item(
+    40: Item(
         "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends",
         (E + "test_a_gigabyte_on_the_output_costs_no_memory", COMMAND + "test_a_failure_says_why",
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
          COMMAND + "test_output_that_is_closed_early_or_binary_is_survived"),
     ),
-    40: Item(
+    41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",
         (E + "test_two_hundred_mutated_parameters_and_two_hundred_tables_give_no_traceback",
          FIND + "test_any_words_without_a_command_are_wrong_input"),
     ),
-    41: Item("Names lead nowhere: nothing is written outside of the directory", (E + "test_names_lead_nowhere",)),
-    42: Item(
+    42: Item("Names lead nowhere: nothing is written outside of the directory", (E + "test_names_lead_nowhere",)),
+    43: Item(
         "Payloads in any text of a report run nothing in a browser",
         (EXPORTS + "test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium",),
     ),
-    43: Item(
+    44: Item(
         "What is exported is harmless to spreadsheets and comes back exactly",
         (EXPORTS + "test_what_is_exported_is_harmless_and_comes_back_exactly",
          FIND + "test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost"),
     ),
-    44: Item(
+    45: Item(
         "Nothing stored is ever unpickled or evaluated",
         (HOSTILE + "test_pickles_in_every_column_of_a_study_are_never_opened",
          HOSTILE + "test_the_sources_neither_unpickle_nor_evaluate_nor_call_a_shell"),
     ),
-    45: Item(
+    46: Item(
         "Names that attack a database are only names; passwords are never shown",
         (HOSTILE + "test_twenty_names_that_attack_a_database_are_only_names",
          HOSTILE + "test_a_password_is_in_no_message_page_or_list_of_processes",
          STORAGE + "test_an_impossible_place_is_refused_without_its_password"),
     ),
-    46: Item(
+    47: Item(
         "Files get the user's modes, and no planted link is followed",
         (HOSTILE + "test_files_are_made_with_the_users_mask_and_through_no_planted_link",
          "report/test_page.py::test_a_link_in_its_place_is_replaced_not_followed"),
     ),
-    47: Item(
+    48: Item(
         "No connection is opened or awaited",
         (HOSTILE + "test_a_search_its_report_and_its_status_open_no_connection",),
     ),

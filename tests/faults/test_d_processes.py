@@ -62,10 +62,17 @@ def test_sixteen_processes_open_a_new_study_at_once_twenty_times(kind, tmp_path,
     assert opened == 320
 
 
-@pytest.mark.parametrize(
-    ("kind", "processes", "trials"), [("sqlite", 16, 50), ("postgres", 50, 10), ("postgres", 100, 5)]
-)
-def test_many_processes_lose_no_trial(kind, processes, trials, tmp_path, request, figures):
+def test_sixteen_processes_on_one_file_lose_no_trial(tmp_path, request, figures):
+    at_once("sqlite", 16, 50, tmp_path, request, figures)
+
+
+@pytest.mark.parametrize(("clients", "trials"), [(50, 10), (100, 5)])
+def test_many_clients_of_one_server_lose_no_trial(clients, trials, tmp_path, request, figures):
+    at_once("postgres", clients, trials, tmp_path, request, figures)
+
+
+def at_once(kind, processes, trials, tmp_path, request, figures):
+    """So many processes make so many trials each, and all of them are there in the end."""
     where = place(kind, request, tmp_path)
     codes, seconds, each = json.loads(run(AT_ONCE, where, processes, trials))
     stored = trials_of(where)
