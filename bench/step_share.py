@@ -22,7 +22,7 @@ EVERY = 1e-3  # seconds of the processor
 
 def part(frame: FrameType) -> str:
     """What the innermost line that runs is spent on."""
-    code, line = frame.f_code, getline(frame.f_code.co_filename, frame.f_lineno)
+    code, line = frame.f_code, getline(frame.f_code.co_filename, frame.f_lineno or 0)
     if "satisfice" in code.co_filename and any(sign in line for sign in BLAS):
         return PARTS[0]
     if code.co_filename.endswith(("correlations.py", "spatial/distance.py")):

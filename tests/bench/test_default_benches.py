@@ -39,6 +39,7 @@ def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
 
 def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(levers, "PATH", tmp_path / "levers.jsonl")
+    monkeypatch.setattr(levers, "KEPT", tmp_path / "levers.jsonl.gz")
     monkeypatch.setattr(levers, "NAMES", ["forrester"])
     monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
     levers.main()
