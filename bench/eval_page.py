@@ -231,8 +231,18 @@ def write(records: list[Record], docs: Path) -> None:
 
 def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str]) -> str:
     """The page."""
-    command = f"python bench/evaluations.py --contestants {','.join(CONTESTANTS)} --problems all --runs {ENOUGH}"
-    sections = [_HEAD.format(command=command), "## In one look\n", geometric_table(runs, tuned, held_out), _RATIO_NOTE]
+    shown = {name for contestants in runs.values() for name in contestants}
+    command = (
+        f"python bench/evaluations.py --contestants {','.join(c for c in CONTESTANTS if c in shown)} --runs {ENOUGH}"
+    )
+    left = [*(NAMES[c] for c in CONTESTANTS if c not in shown), *(p for p in PROBLEMS if p not in runs)]
+    without = f" No records yet, and so not shown: {', '.join(left)}." if left else ""
+    sections = [
+        _HEAD.format(command=command, without=without),
+        "## In one look\n",
+        geometric_table(runs, tuned, held_out),
+        _RATIO_NOTE,
+    ]
     sections += ["![performance profile](images/benchmarks/profile.png)\n"]
     for title, names, picture in (("tuned on", tuned, "tuned-on"), ("held out", held_out, "held-out")):
         if names:
@@ -245,7 +255,8 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
 _HEAD = """# Benchmarks
 
 How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
-(`docs/records/evaluations.jsonl.gz`), which `{command}` makes in the environment of `make bench-env`.
+(`docs/records/evaluations.jsonl.gz`), which `{command}` makes in the
+environment of `make bench-env`.{without}
 
 Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that
 has not reached the target by then counts as 200, which flatters whoever fails often. There is no noise. Every contestant has the
