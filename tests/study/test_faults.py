@@ -16,6 +16,7 @@ from processes import BLIND
 from satisfice import SatisficeWarning, find
 from satisfice.study.find import TooManyFailures
 from satisfice.study.mark import CANCELLED
+from satisfice.study.storage import open_storage
 
 
 class Unspeakable(Exception):
@@ -97,7 +98,7 @@ def test_an_interruption_goes_through_and_leaves_nothing_running(tmp_path, kind,
     more = {"storage": tmp_path / "s.db", "name": "n", "n_jobs": n_jobs, "target": -1.0, "model": BLIND}
     with pytest.raises(kind):
         find(objective, SPACE, direction="minimize", noise=0, seed=1, **more)
-    study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
+    study = optuna.load_study(study_name="n", storage=open_storage(tmp_path / "s.db"))
     states = Counter(trial.state for trial in study.trials)
     assert states[TrialState.RUNNING] == 0
     assert 1 <= states[TrialState.FAIL] <= n_jobs
@@ -126,7 +127,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_running(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             least_branin(**where)
         timer.join()
-        study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
+        study = optuna.load_study(study_name="n", storage=open_storage(tmp_path / "s.db"))
         assert not study.get_trials(states=(TrialState.RUNNING,))
     failed = study.get_trials(states=(TrialState.FAIL,))
     assert len(failed) <= 8
@@ -136,7 +137,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_running(tmp_path):
 
 def test_a_result_that_comes_too_late_is_not_stored(tmp_path):
     def objective(params):
-        study = optuna.load_study(study_name="n", storage=f"sqlite:///{tmp_path}/s.db")
+        study = optuna.load_study(study_name="n", storage=open_storage(tmp_path / "s.db"))
         for trial in study.get_trials(states=(TrialState.RUNNING,)):
             study._storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
         return 1.0

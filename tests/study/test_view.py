@@ -8,6 +8,7 @@ from satisfice.cli.show import write_csv
 from satisfice.study.mark import CANCELLED
 from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import Space
+from satisfice.study.storage import open_storage
 from satisfice.study.view import StudyAnswer, view
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -24,7 +25,7 @@ def test_a_view_of_a_stored_study_shows_what_find_answered(tmp_path):
     where = tmp_path / "s.db"
     earlier = [{"x": 0.9, "kind": "b", "value": None}, {"x": 0.1, "kind": "a", "value": -0.09}]
     answer = find(objective, SPACE, -0.001, storage=where, name="n", seed=3, history=earlier, budget=40)
-    shown = view(optuna.load_study(study_name="n", storage=f"sqlite:///{where}"))
+    shown = view(optuna.load_study(study_name="n", storage=open_storage(where)))
     assert shown.name == "n"
     assert isinstance(shown.answer, StudyAnswer)
     assert str(shown.answer) == str(answer)
