@@ -13,6 +13,7 @@ from satisfice import BadInput, GoodActionSampler, stop_when_certain
 from satisfice.study.history import Follower
 from satisfice.study.mark import ASKED, Mark
 from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.storage import open_storage
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -178,7 +179,7 @@ def test_a_running_repeat_counts_as_a_candidate_under_test():
 
 
 def test_a_long_mark_is_stored_in_pieces(tmp_path):
-    study = study_of(None, storage=f"sqlite:///{tmp_path}/s.db")
+    study = study_of(None, storage=open_storage(tmp_path / "s.db"))
     trial = study.ask()
     mark = Mark((np.arange(400) / 7).tolist(), 3, 0.25)
     mark.write(study, trial._trial_id)
