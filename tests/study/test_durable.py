@@ -1,19 +1,23 @@
 """A database may go away and come back, answers may be lost on the way, and every acknowledged value is still there once."""
 
+import gc
 import pickle
 import threading
 import time
+from pathlib import Path
 
 import optuna
 import pytest
 import sqlalchemy
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage, RDBStorage
+from optuna.storages._rdb.storage import _VersionManager
 from optuna.trial import TrialState
 
 from satisfice.study import durable
 from satisfice.study.durable import DurableStorage, StorageFailed
 from satisfice.study.storage import open_storage, open_study
+from satisfice.types import BadInput
 
 
 def test_a_storage_travels_to_another_process(where):
@@ -141,3 +145,21 @@ def test_a_server_that_stays_away_is_a_named_error(postgres_server, postgres, mo
         postgres_server.start()
     study.tell(trial, 1.0)
     assert study.best_value == 1.0
+
+
+def test_an_opening_that_fails_leaves_no_connection_behind(tmp_path, monkeypatch):
+    open_storage(tmp_path / "s.db")
+
+    def refuse(self):
+        raise RuntimeError("the tables of another version")
+
+    monkeypatch.setattr(_VersionManager, "check_table_schema_compatibility", refuse)
+    gc.collect()
+    gc.disable()  # what is forgotten would be closed by chance
+    try:
+        with pytest.raises(BadInput, match="another version"):
+            open_storage(tmp_path / "s.db")
+        handles = Path("/proc/self/fd").iterdir()
+        assert not any(handle.exists() and "s.db" in str(handle.readlink()) for handle in handles)
+    finally:
+        gc.enable()

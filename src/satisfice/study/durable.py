@@ -30,7 +30,12 @@ class DurableStorage(RDBStorage):  # type: ignore[misc]
     """Optuna's storage in a database, with patience for a server that is away; a finished trial is never written again."""
 
     def __init__(self, url: str, engine_kwargs: dict[str, Any]) -> None:
-        super().__init__(url, engine_kwargs)
+        try:
+            super().__init__(url, engine_kwargs)
+        except BaseException:  # a damaged file, say
+            if hasattr(self, "engine"):
+                self.engine.dispose()
+            raise
         weakref.finalize(self, _close, self.engine, os.getpid())
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
