@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import optuna
@@ -14,6 +14,7 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial
 
+from satisfice.border import drawn_seed
 from satisfice.domain import Box
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
@@ -21,13 +22,11 @@ from satisfice.study.history import Follower
 from satisfice.study.lease import Look, reclaim
 from satisfice.study.mark import Mark
 from satisfice.study.settings import VERDICT, Settings
-from satisfice.types import BadInput, NoSurvivors, SpaceExhausted
+from satisfice.types import BadInput, Noise, NoSurvivors, SpaceExhausted
 
 PATIENCE = 30.0  # seconds to wait until other workers have decided what to try, so that no two try the same
 PAUSE = 0.01  # seconds until the second look at them; the next ones are rarer
 RARELY = 0.2
-
-Noise = float | Literal["learn"] | None
 
 
 class GoodActionSampler(BaseSampler):  # type: ignore[misc]
@@ -56,8 +55,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        drawn = int(default_rng().integers(2**31)) if seed is None else seed
-        settings = Settings(target, "maximize", noise, confidence, value_range, rule, model, drawn)
+        settings = Settings(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
         settings.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
         self._set_up(settings, independent_sampler)
 
@@ -159,7 +157,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
     def reseed_rng(self) -> None:
         """Draw a new seed."""
         with self._lock:
-            self._settings = replace(self._settings, seed=int(default_rng().integers(2**31)))
+            self._settings = replace(self._settings, seed=drawn_seed(None))
             self._known = None
         if self._independent is not None:
             self._independent.reseed_rng()

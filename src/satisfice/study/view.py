@@ -1,7 +1,7 @@
 """`View`: what a study holds, ready to be shown."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import optuna
@@ -74,7 +74,7 @@ def follow(study: optuna.Study, target: float | None = None) -> Follower:
     settings = Settings.of(study)
     if target is not None:
         stored = settings or Settings(target, study.direction.name.lower())
-        settings = Settings(**{**stored.__dict__, "target": target})
+        settings = replace(stored, target=target)
     if settings is None:
         raise BadInput(f"study {study.study_name!r} has no {SETTINGS}: it was made by something else; give the target")
     follower = Follower(settings)
