@@ -50,7 +50,8 @@ def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
 
 
 def test_sqlite_waits_a_minute_for_a_lock_and_writes_in_full(tmp_path):
-    with open_storage(tmp_path / "study.db").engine.connect() as connection:
+    storage = open_storage(tmp_path / "study.db")  # kept: with it goes its pool of connections
+    with storage.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
