@@ -12,6 +12,7 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import optuna
 import pytest
 
 from satisfice.gp.correlations import FORMS
@@ -70,6 +71,9 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
             printed = capsys.readouterr().out
         if page.name == "README.md":
             assert "good" in printed
+    for study in names.values():
+        if isinstance(study, optuna.Study) and hasattr(study._storage, "_backend"):
+            study._storage._backend.engine.dispose()  # Optuna's own storage leaves its connections open
 
 
 def test_the_pages_are_found():

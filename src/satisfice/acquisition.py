@@ -53,13 +53,18 @@ def _mills(a: Array) -> Array:
 
 def log_cdf_and_hazard(u: Array) -> tuple[Array, Array]:
     """log Phi(u), and its derivative phi(u) / Phi(u) = 1 / Mills(-u), both by way of Mills(|u|)."""
+    smaller, larger = _tails(u)
+    negative = u < 0
+    return np.where(negative, smaller[0], larger[0]), np.where(negative, smaller[1], larger[1])
+
+
+def _tails(u: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """log Phi and hazard at -|u|, and at |u|."""
     mills = _mills(np.abs(u))
     log_phi = -0.5 * u * u - _HALF_LOG_2PI
     phi = np.exp(log_phi)
     tail = phi * mills
-    negative = u < 0
-    log_cdf = np.where(negative, log_phi + np.log(mills), np.log1p(-np.where(negative, 0.5, tail)))
-    return log_cdf, np.where(negative, 1 / mills, phi / (1 - np.where(negative, 0.5, tail)))
+    return (log_phi + np.log(mills), 1 / mills), (np.log1p(-tail), phi / (1 - tail))
 
 
 def _excess(u: Array) -> Score:
@@ -96,13 +101,18 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     derivative w_k phi(u[k]) / phi(u*) is taken as the share of the member in that tail times a ratio of hazards: the densities
     themselves would be differences of squares.
     """
-    below, above = (log_cdf_and_hazard(sign * u) for sign in (1, -1))
-    lower = np.logaddexp.reduce(log_weights[:, None] + below[0], axis=0)
-    upper = np.logaddexp.reduce(log_weights[:, None] + above[0], axis=0)
-    mixed = np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))
-    log_cdf, hazard = (np.where(lower < upper, one, other) for one, other in zip(below, above, strict=True))
-    shares = np.exp(log_weights[:, None] + log_cdf - np.minimum(lower, upper))
-    return mixed, shares * hazard / log_cdf_and_hazard(-np.abs(mixed))[1]
+    smaller, larger = _tails(u)
+    negative = u < 0
+    below = np.where(negative, smaller[0], larger[0])
+    above = np.where(negative, larger[0], smaller[0])
+    lower = np.logaddexp.reduce(log_weights[:, None] + below, axis=0)
+    upper = np.logaddexp.reduce(log_weights[:, None] + above, axis=0)
+    is_lower = lower < upper
+    least = np.minimum(lower, upper)
+    small = ndtri_exp(least)
+    shares = np.exp(log_weights[:, None] + np.where(is_lower, below, above) - least)
+    hazard = np.where(is_lower == negative, smaller[1], larger[1])
+    return np.where(is_lower, small, -small), shares * hazard * _mills(-small)
 
 
 def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:

@@ -102,7 +102,9 @@ class LearnedModel:
 
     def _known_lam(self, seen: Observations) -> float:
         """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
-        share = self._units(seen).standardise_std(seen.noise or 0.0)
+        if not seen.noise:
+            return NOISE_FREE
+        share = self._units(seen).standardise_std(seen.noise)
         return float(np.clip(share * share, NOISE_FREE, 1e6))
 
     def _learn(
