@@ -70,13 +70,15 @@ class Prior:
 class Learned(Generic[K]):
     """A kernel and lam of (locally) maximal evidence times prior.
 
-    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume.
+    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume. `slope` has
+    the derivatives of the objective in the free hyperparameters, which a bound may keep from being zero.
     """
 
     kernel: K
     lam: float
     objective: float = 0.0
     prior: float = 0.0
+    slope: tuple[float, ...] = ()
 
 
 def learn(
@@ -96,7 +98,7 @@ def learn(
     """
     from scipy.optimize import minimize  # not needed to import the package
 
-    best: tuple[float, Array] | None = None
+    best: tuple[float, Array, Array] | None = None
     for start in starts:
         try:
             found = minimize(
@@ -110,11 +112,12 @@ def learn(
         except NumericalFailure:
             continue
         if np.isfinite(found.fun) and (best is None or found.fun < best[0]):
-            best = (float(found.fun), found.x)
+            best = (float(found.fun), found.x, found.jac)
     if best is None:
         raise NumericalFailure(f"the evidence of {len(y)} values is not finite anywhere that was tried")
     learned_kernel, learned_lam = _split(kernel, lam, best[1])
-    return Learned(learned_kernel, learned_lam, -best[0], prior.log_density_with_gradient(best[1])[0])
+    log_prior, _ = prior.log_density_with_gradient(best[1])
+    return Learned(learned_kernel, learned_lam, -best[0], log_prior, tuple(-best[2]))
 
 
 def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: Prior) -> Learned[K]:
@@ -127,9 +130,8 @@ def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: 
     """
     at = found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
     negative = _negative(found.kernel, lam, X, y, prior)
-    gradient = negative(at)[1]
     steps = np.diag(np.where(at + STEP <= prior.high, STEP, -STEP))
-    H = np.array([(negative(at + step)[1] - gradient) / step.sum() for step in steps])
+    H = np.array([(negative(at + step)[1] + found.slope) / step.sum() for step in steps])
     scaled = 0.5 * (H + H.T) * np.outer(prior.spread, prior.spread)
     log_volume = -0.5 * float(np.log(np.maximum(np.linalg.eigvalsh(scaled), 1.0)).sum())
     return replace(found, objective=found.objective + log_volume, prior=found.prior + log_volume)
