@@ -7,11 +7,13 @@ two matrix products (`pull`), and so is a weighted sum of the derivatives in the
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import Generator
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 
 from satisfice.gp.correlations import FORMS
 from satisfice.types import Array, BadInput
@@ -209,12 +211,33 @@ class _AdditivePairs:
         pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
         return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
 
+
+@lru_cache(maxsize=2)
+def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The first and the second index of each pair out of n, in the order of `squareform`."""
+    return np.triu_indices(n, 1)
+
+
+@dataclass(frozen=True)
+class _AdditiveGram:
+    """Each pair of points once: rho, and slope(r) r^2, summed over the coordinates that share a length-scale."""
+
+    kernel: "Additive"
+    dimension: int
+    rho: Array  # (n (n - 1) / 2,)
+    bends: Array  # (length-scales, n (n - 1) / 2)
+
+    @property
+    def value(self) -> Array:
+        matrix = squareform(self.rho * (self.kernel.variance / self.dimension))
+        np.fill_diagonal(matrix, self.kernel.variance)
+        return np.asarray(matrix)
+
     def pull_parameters(self, weights: Array) -> Array:
-        d = len(self.rho)
-        by_coordinate = -np.einsum("mn,dmn,dmn->d", weights, self.slope, self.difference**2)
-        one = len(self.kernel.lengthscale) == 1
-        by_lengthscale = by_coordinate.sum() if one else by_coordinate
-        return np.append(by_lengthscale, 2 * np.tensordot(self.rho.sum(axis=0), weights)) * (self.kernel.variance / d)
+        """Every pair counts twice; the diagonal depends on the scale alone."""
+        pairs = squareform(weights, checks=False)
+        total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
+        return np.append(-2 * (self.bends @ pairs), 2 * total) * (self.kernel.variance / self.dimension)
 
 
 @dataclass(frozen=True)
@@ -238,9 +261,18 @@ class Additive(_Hyperparameters):
         difference = self._difference(U, X)
         return _AdditivePairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
 
-    def gram(self, X: Array) -> _AdditivePairs:
+    def gram(self, X: Array) -> _AdditiveGram:
         """k(X, X) and its derivative in the hyperparameters."""
-        return self.cross(X, X)
+        first, second = _pairs(len(X))
+        rho, bends = np.zeros(len(first)), np.zeros((len(self.lengthscale), len(first)))
+        for j, column in enumerate((X / self.lengthscale).T):  # one coordinate at a time: it stays in the cache
+            r2 = column[first]
+            r2 -= column[second]
+            r2 *= r2
+            along, slope = FORMS[self.form].rho_and_slope(r2)
+            rho += along
+            bends[j % len(bends)] += np.multiply(slope, r2, out=slope)
+        return _AdditiveGram(self, X.shape[1], rho, bends)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
         """Each feature sees one coordinate; the coordinates take turns."""
