@@ -120,9 +120,13 @@ def _time(out: Path, variant: Variant, name: str) -> str:
     if not spent:
         return ""
     runs, seconds = sum(record["runs"] for record in spent), sum(record["seconds"] for record in spent)
-    used = {record.get("processes") for record in spent}  # older records do not say, nor do those from a cluster
-    by = f" by {used.pop()} processes" if len(used) == 1 and None not in used else ""
-    return f"; {runs} of them were made for it, in {seconds / 60:.0f} minutes{by}"
+    used = {record.get("processes", 0) for record in spent}  # older records do not say, nor do those from a cluster
+    by = f" by {_count(max(used), 'process', 'processes')}" if len(used) == 1 and all(used) else ""
+    return f"; {runs} of them were made for it, in {_count(round(seconds / 60), 'minute', 'minutes')}{by}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _table(problem: str, rules: dict[str, list[float]]) -> list[str]:
