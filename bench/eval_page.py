@@ -19,6 +19,7 @@ from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7
 ENOUGH = 50  # runs; a figure with fewer says so
+FEW = 3  # runs; a peer with fewer has not shown what it can do
 NAMES = {
     "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
     "gp-constraint": "Optuna GPSampler, target as constraint", "cmaes": "Optuna CMA-ES", "botorch-ei": "BoTorch log EI",
@@ -52,25 +53,28 @@ def resampled_means(counts: dict[int, int]) -> Array:
 
 
 def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
-    """The ratio of the means over the runs that both have, and that of resampled pairs (RESAMPLES,)."""
+    """The ratio of the means over the runs that both have, and that of resampled pairs (RESAMPLES,); NaN for fewer than `FEW`."""
     seeds = sorted(one.keys() & other.keys())
     pairs = np.array([[one[s], other[s]] for s in seeds], dtype=float).reshape(-1, 2)
-    if not seeds:
+    if len(seeds) < FEW:
         return np.nan, np.full(RESAMPLES, np.nan)
     return bootstrap.ratio(pairs, default_rng(RESAMPLES_SEED), RESAMPLES)
 
 
-def best_peer(contestants: dict[str, dict[int, int]]) -> str | None:
-    """The contestant of the smallest mean that is not ours."""
-    means = {name: np.mean(list(counts.values())) for name, counts in contestants.items() if name not in OURS}
-    return min(means, key=lambda name: means[name]) if means else None
+def best_peer(contestants: dict[str, dict[int, int]], one: str) -> str | None:
+    """The peer that does best beside `one`, by the means over the runs that both have."""
+    figures = {
+        name: ratio(contestants.get(one, {}), counts)[0] for name, counts in contestants.items() if name not in OURS
+    }
+    known = [name for name, figure in figures.items() if np.isfinite(figure)]
+    return max(known, key=lambda name: figures[name]) if known else None
 
 
 def ratios(runs: Runs, one: str, other: str | None) -> dict[str, tuple[str, float, Array]]:
     """problem: (the other, ratio of one to the other, its resamples); other = None means the best peer of each problem."""
     found = {}
     for problem, contestants in runs.items():
-        against = other or best_peer(contestants)
+        against = other or best_peer(contestants, one)
         if against in contestants and one in contestants:
             figure, samples = ratio(contestants[one], contestants[against])
             if np.isfinite(figure):
@@ -89,11 +93,11 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
 
 
 def means_table(runs: Runs, names: list[str]) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; * where there are fewer than 50 runs."""
-    shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
+    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs, - for fewer than `FEW`."""
+    shown = [c for c in CONTESTANTS if any(len(runs[name].get(c, {})) >= FEW for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
-        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items()}
+        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items() if len(counts) >= FEW}
         cells = []
         for c in shown:
             if c not in means:
@@ -266,7 +270,7 @@ defaults that its users meet.
 _RATIO_NOTE = """
 Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs, which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
+chosen after the fact, by the same runs (three or more), which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
 been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """
 

@@ -4,7 +4,7 @@
     .venv-bench/bin/python bench/step_time.py --n 25,100,400 --skip botorch,optuna
 
 One process, one thread; on a busy machine `--cpu` counts seconds of the processor. A figure is the median
-over repeats, each with data of its own; a peer beyond n = 400 is measured once. The problem is Hartmann-6;
+over repeats, each with data of its own, three times as many up to n = 200; a peer beyond n = 400 is measured once. The problem is Hartmann-6;
 the history is uniform random points of the unit cube below the target, the 99 % quantile of the values, since
 a search that has met its target is over.
 
@@ -221,7 +221,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Seconds a step, against peers and a LAPACK floor.")
     parser.add_argument("--n", default="25,50,100,200,400,800,1600", help="numbers of observations")
     parser.add_argument("--skip", default="", help=f"contenders to leave out, of {','.join(CONTENDERS)}")
-    parser.add_argument("--repeats", type=int, default=3, help="measurements a figure is the median of")
+    parser.add_argument("--repeats", type=int, default=3, help="measurements a figure is the median of, beyond n = 200")
     parser.add_argument("--peer-max-n", type=int, default=1600, help="the largest n for botorch and optuna")
     parser.add_argument("--cpu", action="store_true", help="seconds of the processor, not of the clock")
     parser.add_argument("--json", type=Path, help="write the raw figures to this file")
@@ -236,7 +236,8 @@ def main() -> None:
     contenders = importable([name for name in CONTENDERS if name not in skip], console)
     todo = [  # the contenders take turns, so that a slow minute of the machine hits all of them
         (n, seed, name)
-        for n, seed, name in product(sizes, range(options.repeats), contenders)
+        for n in sizes
+        for seed, name in product(range(options.repeats * (3 if n <= OFTEN else 1)), contenders)
         if name not in PEERS or (n <= options.peer_max_n and (n <= ONCE_BEYOND or seed == 0))
     ]
     wall, cpu = perf_counter(), process_time()
