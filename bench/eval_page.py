@@ -281,7 +281,7 @@ above 1.
 _TAIL = f"""
 ## How they were set up
 
-- A figure with * has fewer than {ENOUGH} runs, a ratio to such a peer as few pairs; the table above says how many.
+- A figure with * has fewer than {ENOUGH} runs, a ratio to such a peer as few pairs; the table above says how many. Fewer than {FEW} are not shown.
 - The CPU seconds are those of the library alone, one thread, without the function.
 - satisfice is told `noise=0`, GPSampler `deterministic_objective=True`, SMAC `deterministic=True`.
 - The target is told to satisfice, to BoTorch's log PI (`best_f`), to GPSampler as `trial.set_constraint("target", target - value)`
