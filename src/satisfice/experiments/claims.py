@@ -224,7 +224,7 @@ WHY = {  # by the number of a claim: where it does not hold, or is not decided: 
         "pg is ahead of every optimiser on both problems, eg of every one on alpine; on eggholder eg and ei are level."
     ),
     3: (
-        "It is on robot4, by a quarter. On robot3 ei is level with pg: both are done after some 25 evaluations, three "
+        "It is on robot4, by a third. On robot3 ei is level with pg: both are done after some 25 evaluations, three "
         "of which are the starting points, so that there is little left to gain."
     ),
     4: (
