@@ -34,12 +34,15 @@ Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> 
 
 
 def by_problem(records: list[Record]) -> Runs:
-    """The evaluations of each run, problems and contestants in their usual order; a failure counts as the budget."""
+    """The evaluations of each run, problems and contestants in their usual order, without those of fewer than `FEW` runs.
+
+    A failure counts as the budget.
+    """
     runs: Runs = {}
     for problem in PROBLEMS:
         for contestant in CONTESTANTS:
             mine = [r for r in records if r["problem"] == problem and r["contestant"] == contestant]
-            if mine:
+            if len(mine) >= FEW:
                 counts = {r["seed"]: r["evaluations"] if r["good"] else BUDGET for r in mine}
                 runs.setdefault(problem, {})[contestant] = counts
     return runs
@@ -93,11 +96,11 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
 
 
 def means_table(runs: Runs, names: list[str]) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs, - for fewer than `FEW`."""
-    shown = [c for c in CONTESTANTS if any(len(runs[name].get(c, {})) >= FEW for name in names)]
+    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs."""
+    shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
-        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items() if len(counts) >= FEW}
+        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items()}
         cells = []
         for c in shown:
             if c not in means:
@@ -161,8 +164,8 @@ def notes(records: list[Record], runs: Runs) -> str:
     lines = ["| contestant | version | problems | runs a problem | CPU seconds a suggestion | CPU hours | broke down |", "|---|---|---|---|---|---|---|"]  # fmt: skip
     for c in CONTESTANTS:
         mine = [r for r in records if r["contestant"] == c]
-        if mine:
-            counts = [len(contestants[c]) for contestants in runs.values() if c in contestants]
+        counts = [len(contestants[c]) for contestants in runs.values() if c in contestants]
+        if counts:
             several = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
             seconds, steps = sum(r["seconds"] for r in mine), sum(max(r["evaluations"] - 3, 0) for r in mine)
             versions = ", ".join(sorted({r["version"] for r in mine}))

@@ -160,9 +160,21 @@ def test_a_contestant_that_breaks_down_has_a_record(monkeypatch):
 
 
 def test_ratios_are_paired():
-    figure, samples = eval_page.ratio({0: 10, 1: 30, 2: 7}, {0: 20, 1: 60})
+    figure, samples = eval_page.ratio({0: 10, 1: 30, 2: 7, 3: 20}, {0: 20, 1: 60, 2: 14})
     assert figure == 0.5
     assert eval_page.interval(samples) == pytest.approx((0.5, 0.5))
+
+
+def test_the_best_peer_is_found_by_the_runs_it_shares_and_not_by_two_of_them():
+    contestants = {
+        "auto": {0: 4, 1: 50, 2: 50, 3: 4},
+        "tpe": {0: 4, 1: 40, 2: 40, 3: 200},
+        "gp": {0: 8, 1: 60, 3: 8},  # a small mean, for want of the hard run
+        "cmaes": {0: 1, 3: 1},
+        "paper": {0: 1, 1: 1, 2: 1},
+    }
+    assert eval_page.best_peer(contestants, "auto") == "gp"  # 58 / 76, and tpe 108 / 284
+    assert eval_page.best_peer({"auto": {0: 4}, "gp": {0: 4}}, "auto") is None
 
 
 def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
