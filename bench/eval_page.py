@@ -270,10 +270,10 @@ has not reached the target by then counts as 200, which flatters whoever fails o
 defaults that its users meet.
 """
 
-_RATIO_NOTE = """
+_RATIO_NOTE = f"""
 Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs (three or more), which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
+chosen after the fact, by the same runs ({FEW} or more), which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
 been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """
 

@@ -15,7 +15,7 @@ from types import FrameType
 
 from step_time import satisfice_step
 
-BLAS = ("lapack.", " @ ", "einsum", "vdot", "tensordot")
+BLAS = ("lapack.", "blas.", " @ ", "einsum", "vdot", "tensordot")
 PARTS = ("LAPACK and BLAS", "elements of kernels", "L-BFGS-B", "everything else")
 EVERY = 1e-3  # seconds of the processor
 
