@@ -1,6 +1,7 @@
 """What a rule sees: a weighted tuple of posteriors over the domain, the target, and the questions already asked."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
@@ -8,7 +9,7 @@ from scipy.special import log_ndtr
 
 from satisfice.acquisition import probability_good
 from satisfice.domain import Domain, Finite
-from satisfice.gp.posterior import Marginal, MarginalWithGradient, Posterior
+from satisfice.gp.posterior import Marginal, Posterior
 from satisfice.types import Array
 
 SPREAD = 256  # candidates over the whole domain
@@ -38,7 +39,7 @@ class Belief:
     memory: object = None  # what a rule that remembers has folded at each tell
     stale: int = 0
 
-    @property
+    @cached_property
     def log_weights(self) -> Array:
         """The log weight of each member (k,)."""
         return np.log([weight for weight, _ in self.members])
@@ -66,20 +67,6 @@ class Belief:
         return np.asarray(
             sum(w * probability_good(*posterior.marginal(U), self.target) for w, posterior in self.members)
         )
-
-    def marginal_with_gradient(self, U: Array) -> MarginalWithGradient:
-        """Mean and std of f at U (m, d) under the mixture, and their derivatives in U."""
-        parts = [posterior.marginal_with_gradient(U) for _, posterior in self.members]
-        if len(parts) == 1:
-            return parts[0]
-        weights = np.array([weight for weight, _ in self.members])
-        means, stds, mean_gradients, std_gradients = (np.stack(part) for part in zip(*parts, strict=True))
-        mean = weights @ means
-        std = np.sqrt(weights @ (stds**2 + (means - mean) ** 2))
-        mean_gradient = np.einsum("k,kmd->md", weights, mean_gradients)
-        half_variance_gradient = stds[..., None] * std_gradients + (means - mean)[..., None] * mean_gradients
-        std_gradient = np.einsum("k,kmd->md", weights, half_variance_gradient) / std[:, None]
-        return MarginalWithGradient(mean, std, mean_gradient, std_gradient)
 
     def assuming_bad(self, U: Array, at_most: float = np.inf) -> "Belief":
         """The belief if each of the points U (k, d) turned out clearly bad, its value being E[f | f < target] or `at_most`.

@@ -99,16 +99,22 @@ def climb(score: ScoreFunction, starts: Array, rounds: int = ROUNDS, margin: flo
         free = np.where(g > 0, U < high, U > low)
         p = _times(H, g * free) * free
         p *= (length * np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(p).max(axis=1), TINY)))[:, None]
-        s = np.clip(U + p, low, high) - U
-        value, gradient = score.with_gradient(U + s)
+        V = np.minimum(np.maximum(U + p, low), high)
+        s = V - U
+        value, gradient = score.with_gradient(V)
         rise = value - f
-        up = rise >= 1e-4 * (g * s).sum(axis=1)
+        up = rise >= 1e-4 * _dot(g, s)
         H = _updated(H, s, g - gradient, up, fresh)
         length = np.where(up, 1.0, 0.25 * length)
-        U, f, g = np.where(up[:, None], U + s, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
+        U, f, g = np.where(up[:, None], V, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
         if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
             break
     return U, f
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """a[r]'b[r] for each r."""
+    return np.asarray(np.einsum("rd,rd->r", a, b))
 
 
 def _times(H: Array, v: Array) -> Array:
@@ -122,8 +128,8 @@ def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt
     Points that did not go up, or saw no positive curvature, keep theirs; a fresh one first gets the scale (s'y) / (y'y).
     """
     with np.errstate(over="ignore"):  # a gradient of 1e155 or more shows no curvature
-        sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
-    curved = up & (sy > 1e-10 * np.sqrt(yy * (s * s).sum(axis=1)) + TINY)
+        sy, yy = _dot(s, y), _dot(y, y)
+    curved = up & (sy > 1e-10 * np.sqrt(yy * _dot(s, s)) + TINY)
     first = curved & fresh
     if first.any():
         H = np.where(first[:, None, None], np.eye(s.shape[1]) * (sy / np.maximum(yy, TINY))[:, None, None], H)
@@ -131,7 +137,7 @@ def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt
     inverse = np.where(curved, 1 / np.where(curved, sy, 1.0), 0.0)
     Hy = _times(H, y)
     cross = (inverse[:, None] * Hy)[:, :, None] * s[:, None, :]
-    ratio = inverse * (1 + inverse * (y * Hy).sum(axis=1))
+    ratio = inverse * (1 + inverse * _dot(y, Hy))
     return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1)
 
 

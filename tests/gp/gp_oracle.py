@@ -1,6 +1,7 @@
 """The Gaussian process pair by pair in plain arithmetic: `math` for doubles, `mpmath` for 50 digits."""
 
 import math
+from typing import NamedTuple
 
 import mpmath
 import numpy as np
@@ -81,3 +82,18 @@ def relative(actual, expected):
     """The largest error as a share of the largest expected number."""
     expected = np.asarray(expected, dtype=float)
     return float(np.max(np.abs(np.asarray(actual, dtype=float) - expected)) / np.max(np.abs(expected)))
+
+
+class WithGradients(NamedTuple):
+    """Mean and std (m,) and their derivatives in the points, (m, d)."""
+
+    mean: np.ndarray
+    std: np.ndarray
+    mean_gradient: np.ndarray
+    std_gradient: np.ndarray
+
+
+def with_gradients(posterior, U):
+    """The marginal of a posterior at U, and what it pulls back of the mean alone and of the std alone."""
+    found, one, none = posterior.marginal_with_pull(U), np.ones(len(U)), np.zeros(len(U))
+    return WithGradients(found.mean, found.std, found.pull(one, none), found.pull(none, one))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gp_oracle import relative
+from gp_oracle import relative, with_gradients
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hilbert
@@ -111,7 +111,7 @@ def test_without_lam_a_nearly_constant_kernel_stays_sane(form, lengthscale):
             rebuilt = posterior.L @ posterior.L.T - kernel(X, X) - posterior.jitter * np.eye(n)
             assert np.abs(rebuilt).max() < 1e-13  # n roundings of numbers up to 1: the reported jitter is the true one
             assert posterior.jitter > 0 or lengthscale < 1e15  # a matrix of ones but for rounding
-            assert all(np.isfinite(part).all() for part in posterior.marginal_with_gradient(rng.random((5, 2))))
+            assert all(np.isfinite(part).all() for part in with_gradients(posterior, rng.random((5, 2))))
             # at the data the mean is y, smoothed by the jitter; a factor of noise gives up to 100 times y
             assert np.abs(posterior.marginal(X).mean).max() < 4 * np.abs(y).max()
 

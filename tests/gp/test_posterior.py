@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from gp_oracle import dense_posterior, fifty_digit_posterior, gram, kernels, relative
+from gp_oracle import dense_posterior, fifty_digit_posterior, gram, kernels, relative, with_gradients
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
@@ -70,7 +70,7 @@ def test_the_posterior_equals_that_of_scikit_learn(nu, lengthscale):
 @ALL
 def test_the_gradients_equal_fifty_digit_derivatives(kernel):
     X, y, U = data(6)
-    found = Posterior.given(kernel, 1e-3, X, y).marginal_with_gradient(U[:2])
+    found = with_gradients(Posterior.given(kernel, 1e-3, X, y), U[:2])
     with mpmath.workdps(50):
         mean, std = fifty_digit_posterior(kernel, 1e-3, X, y)
         for m, u in enumerate(U[:2]):
@@ -88,7 +88,7 @@ def test_the_gradients_equal_fifty_digit_derivatives(kernel):
 def test_the_gradients_equal_central_differences_among_many_values(kernel):
     X, y, U = data(60)
     posterior, step = Posterior.given(kernel, 1e-2, X, y), 1e-5
-    found = posterior.marginal_with_gradient(U)
+    found = with_gradients(posterior, U)
     assert relative(found.mean, posterior.marginal(U).mean) < 1e-12
     assert relative(found.std, posterior.marginal(U).std) < 1e-12
     for j in range(3):
@@ -102,7 +102,7 @@ def test_the_gradients_equal_central_differences_among_many_values(kernel):
 @pytest.mark.parametrize("n", [SMALL, SMALL + 1])  # beyond SMALL another way is taken
 def test_the_gradients_of_a_large_posterior_equal_the_explicit_inverse(kernel, n):
     X, y, U = data(n)
-    found = Posterior.given(kernel, 1e-2, X, y).marginal_with_gradient(U)
+    found = with_gradients(Posterior.given(kernel, 1e-2, X, y), U)
     inverse, cross = np.linalg.inv(kernel(X, X) + 1e-2 * np.eye(n)), kernel.cross(U, X)
     std = np.sqrt(0.64 - np.einsum("mi,ij,mj->m", cross.value, inverse, cross.value))
     # condition number 250 * 0.64 / 1e-2 = 1.6e4, and a variance of 1e-3 is a difference of numbers of size 1
@@ -113,11 +113,20 @@ def test_the_gradients_of_a_large_posterior_equal_the_explicit_inverse(kernel, n
 
 def test_where_the_std_stands_on_its_floor_it_has_no_slope():
     posterior = Posterior.given(SE, 1e-13, np.array([[0.5]]), np.array([1.0]))
-    found = posterior.marginal_with_gradient(np.array([[0.5], [0.5 + 1e-7], [0.6]]))
+    found = with_gradients(posterior, np.array([[0.5], [0.5 + 1e-7], [0.6]]))
     # the true std at 1e-7 is sqrt(lam + (1e-7 / 0.3)^2) = 5e-7, below the floor of 1e-6
     assert found.std[:2] == pytest.approx([1e-6, 1e-6], rel=1e-12)
     assert found.std_gradient[:2].tolist() == [[0.0], [0.0]]
     assert found.std_gradient[2, 0] > 1
+
+
+@ALL
+def test_a_pull_is_the_chain_rule(kernel):
+    X, y, U = data(30)
+    found = with_gradients(Posterior.given(kernel, 1e-2, X, y), U)
+    by_mean, by_std = np.random.default_rng(1).standard_normal((2, 20))
+    expected = by_mean[:, None] * found.mean_gradient + by_std[:, None] * found.std_gradient
+    assert relative(Posterior.given(kernel, 1e-2, X, y).marginal_with_pull(U).pull(by_mean, by_std), expected) < 1e-10
 
 
 @ALL
@@ -134,7 +143,7 @@ def test_the_diagonal_of_the_joint_is_the_marginal(kernel):
 def test_without_values_the_posterior_is_the_prior(kernel):
     X, y, U = data(0)
     empty = Posterior.given(kernel, 1e-3, X, y)
-    found = empty.marginal_with_gradient(U)
+    found = with_gradients(empty, U)
     assert np.array_equal(found.mean, np.zeros(20))
     assert np.allclose(found.std, 0.8, rtol=1e-15)
     assert not found.mean_gradient.any()

@@ -16,7 +16,9 @@ _SQRT3, _SQRT5 = np.sqrt(3.0), np.sqrt(5.0)
 
 @dataclass(frozen=True)
 class Form:
-    """A correlation as a function of r^2: rho alone, rho with its slope rho'(r) / r, and its spectral distribution."""
+    """A correlation as a function of r^2: rho alone (it may take the memory of r^2), rho with its slope rho'(r) / r, and its
+    spectral distribution.
+    """
 
     rho: Callable[[Array], Array]
     rho_and_slope: Callable[[Array], tuple[Array, Array]]
@@ -31,12 +33,12 @@ class Form:
 
 
 def _se_alone(r2: Array) -> Array:
-    rho = r2 * -0.5
-    return np.exp(rho, out=rho)
+    r2 *= -0.5
+    return np.exp(r2, out=r2)
 
 
 def _se(r2: Array) -> tuple[Array, Array]:
-    rho = _se_alone(r2)
+    rho = _se_alone(r2.copy())
     return rho, -rho
 
 
@@ -55,12 +57,12 @@ def _matern32(r2: Array) -> tuple[Array, Array]:
 def _matern52_alone(r2: Array) -> Array:
     a = np.sqrt(r2)
     a *= _SQRT5
-    rho = r2 * (5 / 3)
-    rho += a
-    rho += 1
+    r2 *= 5 / 3
+    r2 += a
+    r2 += 1
     np.negative(a, out=a)
-    rho *= np.exp(a, out=a)
-    return rho
+    r2 *= np.exp(a, out=a)
+    return r2
 
 
 def _matern52(r2: Array) -> tuple[Array, Array]:

@@ -171,16 +171,23 @@ class StationaryPairs:
 class Stationary(_Hyperparameters):
     """k(x, x') = s^2 rho(r); `form` is se, matern12, matern32 or matern52; one length-scale, or one a dimension."""
 
-    def _r2(self, A: Array, B: Array) -> Array:
+    def r2(self, A: Array, B: Array) -> Array:
+        """r^2 between a_i and b_j."""
         return np.asarray(cdist(A / self.lengthscale, B / self.lengthscale, "sqeuclidean"))
+
+    def of_r2(self, r2: Array) -> Array:
+        """s^2 rho(r), in the memory of r^2."""
+        K = FORMS[self.form].rho(r2)
+        K *= self.variance
+        return K
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        return self.variance * FORMS[self.form].rho(self._r2(A, B))
+        return self.of_r2(self.r2(A, B))
 
     def cross(self, U: Array, X: Array) -> StationaryPairs:
         """k(U, X) and its derivative in U."""
-        r2 = self._r2(U, X)
+        r2 = self.r2(U, X)
         return StationaryPairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
 
     def gram(self, X: Array) -> StationaryPairs:
@@ -251,10 +258,12 @@ class Additive(_Hyperparameters):
         """The matrix k(a_i, b_j)."""
         rho, d = FORMS[self.form].rho, A.shape[1]
         A, B = A / self.lengthscale, B / self.lengthscale
-        total = np.zeros((len(A), len(B)))
-        for j in range(d):  # one coordinate at a time: the matrices may be large
-            total += rho((A[:, j, None] - B[:, j]) ** 2)
-        return total * (self.variance / d)
+        total, r2 = np.zeros((len(A), len(B))), np.empty((len(A), len(B)))
+        for j in range(d):  # one coordinate at a time, in place: the matrices may be large
+            np.subtract(A[:, j, None], B[:, j], out=r2)
+            total += rho(np.multiply(r2, r2, out=r2))
+        total *= self.variance / d
+        return total
 
     def cross(self, U: Array, X: Array) -> _AdditivePairs:
         """k(U, X) and its derivative in U."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from satisfice.gp.kernels import Kernel
+from satisfice.gp.kernels import Cross, Kernel
 from satisfice.types import Array, NumericalFailure
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
@@ -23,13 +23,22 @@ class Marginal(NamedTuple):
     std: Array
 
 
-class MarginalWithGradient(NamedTuple):
-    """Mean and standard deviation (m,) and their derivatives in the points, (m, d)."""
+class MarginalWithPull(NamedTuple):
+    """Mean and standard deviation of f at m points U, each (m,), and what their derivatives in U are made of.
+
+    With k the kernel between U and the observed points, dmean = dk alpha and dstd = dk weights, where weights is
+    -(K + lam I)^-1 k / std (zero where the std stands on its floor).
+    """
 
     mean: Array
     std: Array
-    mean_gradient: Array
-    std_gradient: Array
+    cross: Cross
+    alpha: Array  # (n,)
+    weights: Array  # (m, n)
+
+    def pull(self, by_mean: Array, by_std: Array) -> Array:
+        """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,)."""
+        return self.cross.pull(by_mean[:, None] * self.alpha + by_std[:, None] * self.weights)
 
 
 def cholesky(K: Array) -> tuple[Array, float]:
@@ -150,13 +159,12 @@ class Posterior:
             halves = solve_lower(self.L, K.T)
         return Marginal(K @ self.alpha, self._std(np.einsum("nm,nm->m", halves, halves)))
 
-    def marginal_with_gradient(self, U: Array) -> MarginalWithGradient:
-        """The marginal, and its derivatives in U: dmu = dk'alpha, dsigma = -dk'(K + lam I)^-1 k / sigma."""
-        if len(self.X) == 0:
-            zero = np.zeros(U.shape)
-            return MarginalWithGradient(*self.marginal(U), zero, zero)
+    def marginal_with_pull(self, U: Array) -> MarginalWithPull:
+        """The marginal at U (m, d), and its derivatives in U by the chain rule."""
         cross = self.kernel.cross(U, self.X)
         K = cross.value
+        if len(self.X) == 0:
+            return MarginalWithPull(*self.marginal(U), cross, self.alpha, K)
         if len(self.X) <= SMALL:
             halves = self._inverse_factor @ K.T
             weights = (self._inverse_factor.T @ halves).T
@@ -165,9 +173,8 @@ class Posterior:
             weights = solve_lower(self.L, halves, transposed=True).T
         std = self._std(np.einsum("nm,nm->m", halves, halves))
         floored = std <= np.sqrt(FLOOR) * self.kernel.scale
-        std_gradient = np.where(floored[:, None], 0.0, -cross.pull(weights) / std[:, None])
-        mean_gradient = cross.pull(self.alpha)
-        return MarginalWithGradient(K @ self.alpha, std, mean_gradient, std_gradient)
+        weights *= np.where(floored, 0.0, -1 / std)[:, None]
+        return MarginalWithPull(K @ self.alpha, std, cross, self.alpha, weights)
 
     def covariance(self, A: Array, B: Array) -> Array:
         """The posterior covariance of f(A) and f(B), (len(A), len(B))."""

@@ -94,13 +94,15 @@ class Ridge:
         return replace(self, direction=slope)
 
     def _r2(self, A: Array, B: Array) -> Array:
-        w = self.direction
-        across = (A @ w)[:, None] - B @ w
-        return np.asarray(cdist(A, B, "sqeuclidean") / self.lengthscale**2 + across * across)
+        """r is a distance in d + 1 dimensions: those of x / l, and w'x."""
+        a, b = (np.column_stack([points / self.lengthscale, points @ self.direction]) for points in (A, B))
+        return np.asarray(cdist(a, b, "sqeuclidean"))
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        return self.variance * FORMS[self.form].rho(self._r2(A, B))
+        K = FORMS[self.form].rho(self._r2(A, B))
+        K *= self.variance
+        return K
 
     def cross(self, U: Array, X: Array) -> _RidgePairs:
         """k(U, X) and its derivative in U."""
@@ -112,7 +114,7 @@ class Ridge:
         return self.cross(X, X)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        """r is a distance in d + 1 dimensions, x / l and w'x: so are the frequencies."""
+        """As r is a distance in d + 1 dimensions, a frequency has as many."""
         drawn = FORMS[self.form].frequencies((count, dimension + 1), rng)
         frequencies = drawn[:, :-1] / self.lengthscale + drawn[:, -1:] * self.direction
         return frequencies, np.full(count, self.scale / np.sqrt(count))
@@ -192,7 +194,10 @@ class Rippled:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        return self.cross(A, B).value
+        r2 = self.trend.r2(A, B)
+        same = r2 == 0
+        K = self.trend.of_r2(r2)
+        return np.add(K, self.nugget, out=K, where=same)
 
     def cross(self, U: Array, X: Array) -> _RippledPairs:
         """k(U, X) and its derivative in U, the ripples apart: they have none."""

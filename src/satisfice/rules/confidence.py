@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.belief import Belief
+from satisfice.gp.posterior import Marginal
 from satisfice.maximise import best_of, maximise
 from satisfice.rules.requirements import Requirements, finite_points, single
 from satisfice.types import Array
@@ -29,9 +30,14 @@ class BoundScore:
         return self.by_mean * mean + self.by_std * std
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
-        """The scores (m,) and their derivatives in U (m, d)."""
-        mean, std, mean_gradient, std_gradient = self.belief.marginal_with_gradient(U)
-        return self.by_mean * mean + self.by_std * std, self.by_mean * mean_gradient + self.by_std * std_gradient
+        """The scores (m,) and their derivatives in U (m, d); those of the mixed variance are 2 w (mean_k - mean), 2 w std_k."""
+        parts = [posterior.marginal_with_pull(U) for _, posterior in self.belief.members]
+        mean, std = self.belief.mixed([Marginal(part.mean, part.std) for part in parts])
+        gradient = np.zeros(U.shape)
+        for (weight, _), part in zip(self.belief.members, parts, strict=True):
+            by_variance = weight * self.by_std / std
+            gradient += part.pull(weight * self.by_mean + by_variance * (part.mean - mean), by_variance * part.std)
+        return self.by_mean * mean + self.by_std * std, gradient
 
 
 @dataclass(frozen=True)

@@ -185,8 +185,8 @@ class _Information:
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         value, gradient = np.zeros(len(U)), np.zeros(U.shape)
         for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
-            mean, std, mean_gradient, std_gradient = posterior.marginal_with_gradient(U)
-            score: Score = max_value_information(mean, std, maxima)
+            part = posterior.marginal_with_pull(U)
+            score: Score = max_value_information(part.mean, part.std, maxima)
             value += weight * score.value
-            gradient += weight * (score.by_mean[:, None] * mean_gradient + score.by_std[:, None] * std_gradient)
+            gradient += weight * part.pull(score.by_mean, score.by_std)
         return value, gradient

@@ -44,16 +44,16 @@ class MixedScore:
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         """The scores (m,) and their derivatives in U (m, d), by the chain rule through mean and std."""
-        values, gradients = [], []
-        for _, posterior in self.belief.members:
-            mean, std, mean_gradient, std_gradient = posterior.marginal_with_gradient(U)
-            value, by_mean, by_std = self.formula(mean, std)
-            values.append(value)
-            gradients.append(by_mean[:, None] * mean_gradient + by_std[:, None] * std_gradient)
-        if len(values) == 1:
-            return values[0], gradients[0]
-        mixed, shares = self.mix(self.belief.log_weights, np.stack(values))
-        return mixed, np.einsum("km,kmd->md", shares, np.stack(gradients))
+        parts = [posterior.marginal_with_pull(U) for _, posterior in self.belief.members]
+        scores = [self.formula(part.mean, part.std) for part in parts]
+        if len(parts) == 1:
+            value, by_mean, by_std = scores[0]
+            return value, parts[0].pull(by_mean, by_std)
+        mixed, shares = self.mix(self.belief.log_weights, np.stack([score.value for score in scores]))
+        gradient = np.zeros(U.shape)
+        for part, (_, by_mean, by_std), share in zip(parts, scores, shares, strict=True):
+            gradient += part.pull(share * by_mean, share * by_std)
+        return mixed, gradient
 
 
 def probability_score(belief: Belief, level: float) -> MixedScore:
