@@ -8,6 +8,8 @@ docs/default.md.
 """
 
 import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,16 +18,21 @@ from bootstrap import interval, ratio
 from eval_peers import satisfice
 from eval_problems import PROBLEMS
 from evaluations import run
+from numpy.random import Generator
+from scipy.linalg import solve_triangular
 
+from satisfice.belief import Belief
 from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
 from satisfice.gp.families import Family, auto_families, exact_families
-from satisfice.gp.fit import Model
+from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.learned import LearnedModel, has_grown
 from satisfice.gp.models import auto_model
 from satisfice.rules import Rule
 from satisfice.rules.aspire import Aspire
+from satisfice.rules.lookahead import Lookahead
 from satisfice.rules.marginal import ExpectedExcess, ProbabilityGood
+from satisfice.types import Array
 
 FOR_EVER = 10**9
 ROOT = Path(__file__).parent.parent
@@ -33,13 +40,66 @@ PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 
 
-def _model(*left_out: int, bends: bool = True, integrates: bool = True) -> LearnedModel:
+def _model(
+    *left_out: int,
+    bends: bool = True,
+    integrates: bool = True,
+    learns_at: Callable[[int], bool] = has_grown,
+    starting_points: int = 3,
+) -> LearnedModel:
     """The default model without noise, but for some of its kernels or other parts."""
 
     def families(dimension: int) -> tuple[Family, ...]:
         return tuple(f for k, f in enumerate(exact_families(dimension)) if k not in left_out or dimension == 1)
 
-    return LearnedModel(families, has_grown, bends=bends, integrates=integrates)
+    return LearnedModel(families, learns_at, starting_points, bends=bends, integrates=integrates, tolerance=1e-3)
+
+
+@dataclass(frozen=True)
+class Reweighted:
+    """The default model without noise, but with other log weights for its kernels."""
+
+    log_weights: Callable[[Fit], Array]
+    model: LearnedModel
+    starting_points: int = 3
+
+    def is_mixture(self, dimension: int) -> bool:
+        """It is."""
+        return self.model.is_mixture(dimension)
+
+    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+        """The default's fit, weighted anew."""
+        found = self.model.fit(seen, previous)
+        scores = self.log_weights(found)
+        weights = np.exp(scores - scores.max())
+        return replace(found, weights=weights / weights.sum())
+
+
+def tempered(fit: Fit, temperature: float) -> Array:
+    """The weights to the power 1 / temperature; at nearly 0 the best kernel alone is left."""
+    return np.log(np.maximum(fit.weights, 1e-300)) / temperature
+
+
+def left_out_values(fit: Fit) -> Array:
+    """The log density of each value given all the others, summed (Rasmussen and Williams 2006, eq. 5.10 to 5.12)."""
+    scores = []
+    for posterior in fit.posteriors:
+        inverse = solve_triangular(posterior.L, np.eye(len(posterior.y)), lower=True)
+        precision = (inverse**2).sum(axis=0)
+        scores.append(0.5 * float((np.log(precision / (2 * np.pi)) - posterior.alpha**2 / precision).sum()))
+    return np.array(scores)
+
+
+@dataclass(frozen=True)
+class ByTurns:
+    """Two rules, one question each."""
+
+    first: Rule
+    second: Rule
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """What the one whose turn it is proposes."""
+        return (self.first, self.second)[belief.step % 2].propose(belief, rng)
 
 
 LEVERS: dict[str, tuple[str, Rule, Model]] = {
@@ -58,6 +118,13 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "no-se": ("without the SE kernel", Aspire(), _model(0)),
     "no-ard": ("without a length-scale for each dimension", Aspire(), _model(2)),
     "no-additive": ("without the additive kernel", Aspire(), _model(3)),
+    "every": ("learns after every value", Aspire(), _model(learns_at=lambda n: n > 0)),
+    "starts-8": ("eight starting points", Aspire(), _model(starting_points=8)),
+    "best-kernel": ("the best kernel alone", Aspire(), Reweighted(partial(tempered, temperature=1e-3), _model())),
+    "tempered": ("weights to the power 1/2", Aspire(), Reweighted(partial(tempered, temperature=2.0), _model())),
+    "left-out": ("weights by predicting values left out", Aspire(), Reweighted(left_out_values, _model())),
+    "turns": ("pg and eg by turns in the place of aspire", ByTurns(ProbabilityGood(), ExpectedExcess()), auto_model()),
+    "lookahead": ("a look one evaluation ahead in its place", Lookahead(), auto_model()),
     "before": ("pg, four kernels, straight units", ProbabilityGood(), LearnedModel(auto_families, has_grown)),
 }
 

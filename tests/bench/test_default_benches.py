@@ -15,6 +15,12 @@ import luck
 import numpy as np
 import price
 from numpy.random import default_rng
+from scipy.stats import norm
+
+from satisfice.gp.fit import Fit
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.posterior import Posterior
+from satisfice.gp.units import Units
 
 
 @pytest.mark.parametrize("lever", levers.LEVERS)
@@ -35,6 +41,19 @@ def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
     rows = [row for row in levers.table(records).splitlines() if row.startswith("| pg")]
     assert len(rows) == 1
     assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
+
+
+def test_the_weights_by_values_left_out_are_those_of_posteriors_without_them():
+    rng = default_rng(0)
+    U, y = rng.random((9, 2)), rng.standard_normal(9)
+    kernels = [Stationary("se", 0.5), Stationary("matern52", [0.3, 0.9], 2.0)]
+    fit = Fit(9, 9, Units(), tuple(Posterior.given(k, 0.1, U, y) for k in kernels), np.ones(2) / 2, np.arange(9))
+    expected = []
+    for kernel in kernels:
+        others = [Posterior.given(kernel, 0.1, np.delete(U, i, axis=0), np.delete(y, i)) for i in range(9)]
+        laws = [other.marginal(U[i : i + 1]) for i, other in enumerate(others)]
+        expected.append(sum(norm(m[0], np.hypot(s[0], 0.1**0.5)).logpdf(v) for (m, s), v in zip(laws, y, strict=True)))
+    assert levers.left_out_values(fit) == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
