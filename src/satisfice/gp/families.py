@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -38,12 +39,14 @@ def _prior(*rows: Row) -> Prior:
 _SCALE = _log(5e-2, 20.0, 1.0, 1.0)
 
 
+@cache
 def paper_families(dimension: int) -> tuple[Family, ...]:
     """SE with one length-scale in [1e-3, 1] and scale in [5e-2, 1.5], no prior within the bounds (paper, section 5.2)."""
     prior = _prior(_log(1e-3, 1.0, 0.2, np.inf), _log(5e-2, 1.5, 1.0, np.inf))
     return (Family(Stationary("se", np.array([0.2])), prior),)
 
 
+@cache
 def auto_families(dimension: int) -> tuple[Family, ...]:
     """SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2."""
     expected, length = _length(dimension)
@@ -60,6 +63,7 @@ def auto_families(dimension: int) -> tuple[Family, ...]:
     return tuple(families)
 
 
+@cache
 def exact_families(dimension: int) -> tuple[Family, ...]:
     """Those of `auto_families` and, where no noise can be taken for them, SE with ripples and Matérn-5/2 with a ridge."""
     expected, length = _length(dimension)

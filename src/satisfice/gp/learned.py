@@ -94,8 +94,12 @@ class LearnedModel:
         else:
             scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
         weights = np.exp(scores - scores.max())
-        notes = (*_at_bounds(families, learned, seen.noise), *_about_values(units, n, len(kept)))
-        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, notes)
+        if previous is None:
+            notes = _at_bounds(families, learned, seen.noise)
+        else:  # nothing has been learned since
+            notes = [note for note in previous.notes if note.kind == "bound"]
+        notes += _about_values(units, n, len(kept))
+        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, tuple(notes))
 
     def _units(self, seen: Observations) -> Units:
         return units_of(seen.y, seen.target, bend=self.bends)
@@ -162,14 +166,12 @@ def _at_bounds(families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...
     """A note for each hyperparameter that sits at a bound."""
     notes = []
     for family, each in zip(families, learned, strict=True):
-        values = np.append(each.kernel.parameters, np.log(each.lam))
-        names = (*each.kernel.names, "noise")
-        checked = len(values) if noise is None else len(values) - 1
-        for name, value, low, high in zip(names[:checked], values, family.prior.low, family.prior.high, strict=False):
-            for bound, side in ((low, "lower"), (high, "upper")):
-                if abs(value - bound) < 1e-6:
-                    text = f"{name} of the {each.kernel.form} kernel is at its {side} bound"
-                    notes.append(Note("bound", text, serious=False))
+        values = each.kernel.parameters if noise is not None else np.append(each.kernel.parameters, np.log(each.lam))
+        for bound, side in ((family.prior.low, "lower"), (family.prior.high, "upper")):
+            for j in np.flatnonzero(np.abs(values - bound[: len(values)]) < 1e-6):
+                name = (*each.kernel.names, "noise")[j]
+                text = f"{name} of the {each.kernel.form} kernel is at its {side} bound"
+                notes.append(Note("bound", text, serious=False))
     return notes
 
 
