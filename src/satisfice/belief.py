@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import log_ndtr
 
-from satisfice.acquisition import probability_good
+from satisfice.acquisition import log_cdf_and_hazard, probability_good
 from satisfice.domain import Domain, Finite
 from satisfice.gp.posterior import Marginal, Posterior
 from satisfice.types import Array
@@ -109,6 +108,6 @@ def _extended_as_bad(posterior: Posterior, u: Array, target: float, at_most: flo
         return posterior
     mean, std = (float(part[0]) for part in posterior.marginal(u[None]))
     z = (mean - target) / std
-    hazard = z if z > 1e6 else np.exp(-0.5 * z * z - 0.5 * np.log(2 * np.pi) - log_ndtr(-z))
+    _, hazard = log_cdf_and_hazard(np.array([-z]))
     lam = 1e-6 * posterior.kernel.variance - nugget
-    return posterior.extend(u, min(mean - std * float(hazard), at_most), lam=lam)
+    return posterior.extend(u, min(mean - std * float(hazard[0]), at_most), lam=lam)

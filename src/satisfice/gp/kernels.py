@@ -6,7 +6,7 @@ slope(r) = rho'(r) / r, the derivative of k in x_j is s^2 slope(r) (x_j - x'_j) 
 two matrix products (`pull`), and so is a weighted sum of the derivatives in the length-scales (`pull_parameters`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, Self
 
@@ -126,7 +126,7 @@ class _Hyperparameters:
 
     def with_parameters(self, parameters: Array) -> Self:
         values = np.exp(parameters)
-        return replace(self, lengthscale=values[:-1], scale=float(values[-1]))
+        return type(self)(self.form, values[:-1], float(values[-1]))
 
 
 @dataclass(frozen=True)
