@@ -161,7 +161,8 @@ def table(records: list[Record]) -> str:
         low, high = interval(np.exp(np.mean([np.log(draws) for _, draws in found.values()], axis=0)))
         worst = max(logs, key=lambda p: logs[p])
         together = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
-        runs = min(len(seeds) for seeds in shared.values())
+        fewest, most = (f(len(seeds) for seeds in shared.values()) for f in (min, max))
+        runs = str(fewest) if fewest == most else f"{fewest} to {most}"
         lines.append(
             f"| {says} | {runs} | {level:.1f} | {together if lever != 'default' else '1'} | {worst} ({np.exp(logs[worst]):.1f}) |"
         )
