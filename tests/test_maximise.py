@@ -13,7 +13,7 @@ from satisfice.belief import Belief
 from satisfice.domain import Box, Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.maximise import SAME, climb, maximise, taken
+from satisfice.maximise import SAME, Climbers, climb, maximise, taken
 from satisfice.rules.marginal import MixedScore
 from satisfice.types import SpaceExhausted
 
@@ -75,7 +75,7 @@ def test_climbing_never_ends_below_its_starts_and_stays_in_the_cube(seed):
     belief = belief_on(Box([(0, 1)] * 3), seed=seed)
     score = MixedScore(belief, partial(standard_score, level=2.5), mix_standard_scores)
     starts = default_rng(seed).random((10, 3))
-    climbed, heights = climb(score, starts)
+    climbed, heights, _ = climb(score, Climbers.at(starts, score))
     assert heights == pytest.approx(score(climbed), rel=1e-9)
     assert ((climbed >= 0) & (climbed <= 1)).all()
     assert (heights >= score(starts) - 1e-9).all()

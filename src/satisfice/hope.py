@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.gp.posterior import cholesky
-from satisfice.maximise import climb
+from satisfice.maximise import Climbers, climb
 from satisfice.rules.marginal import probability_score
 from satisfice.types import Array
 
@@ -48,7 +48,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     order = np.argsort(-scores)
     tops = points[:0]
     if belief.points is None:
-        tops = belief.domain.snap(climb(score, points[order[:CLIMBED]])[0])
+        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
     points = np.vstack([tops, points[order[:DRAWN]]])
     normal = rng.standard_normal((len(points), DRAWS))
     doubt = 0.0

@@ -34,6 +34,19 @@ class ScoreFunction(Protocol):
         """The scores (m,) and their derivatives in U (m, d)."""
 
 
+class Climbers(NamedTuple):
+    """Points (r, d), their scores (r,) and the derivatives of those (r, d)."""
+
+    points: Array
+    heights: Array
+    slopes: Array
+
+    @classmethod
+    def at(cls, points: Array, score: ScoreFunction) -> "Climbers":
+        """Those at the given points."""
+        return cls(points, *score.with_gradient(points))
+
+
 class Candidates(NamedTuple):
     """Points (m, d) of the domain to be scored: the first `spread` lie all over it, the others near the best ones so far."""
 
@@ -72,27 +85,28 @@ def best_from(
     half = RESTARTS // 2 if len(points) > spread else RESTARTS
     first = np.argsort(-scores[:spread])[:half]
     second = spread + np.argsort(-scores[spread:])[: RESTARTS - half]
-    climbed, heights = climb(score, points[np.concatenate([first, second])], margin=margin)
+    climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin)
+    heights = climbed.heights
     tops = np.argsort(-heights)[:POLISHED]
-    climbed[tops], heights[tops] = climb(score, climbed[tops], POLISH_ROUNDS, margin)
-    found = belief.domain.snap(climbed)
-    if found is not climbed:
+    polished = climb(score, Climbers(*(part[tops] for part in climbed)), POLISH_ROUNDS, margin)
+    climbed.points[tops], heights[tops] = polished.points, polished.heights
+    found = belief.domain.snap(climbed.points)
+    if found is not climbed.points:
         heights = score(found)
     return best_of(np.vstack([found, points]), np.append(heights, scores), belief, rng)
 
 
-def climb(score: ScoreFunction, starts: Array, rounds: int = ROUNDS, margin: float = 0.0) -> tuple[Array, Array]:
-    """Where the starts (r, d) get to by at most `rounds` rounds of projected BFGS, and the scores (r,) there.
+def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: float = 0.0) -> Climbers:
+    """Where they get to by at most `rounds` rounds of projected BFGS.
 
     A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
     the gradient, in the coordinates that are not held at a bound; a step that does not rise enough is refused, and the next
     one is shorter. No step ends nearer to a bound than `margin`.
     """
     low, high = margin, 1 - margin
-    U = starts
-    f, g = score.with_gradient(U)
+    U, f, g = start
     if not np.isfinite(g).all():
-        return U, f
+        return start
     H = np.eye(U.shape[1]) * (FIRST_STEP / np.maximum(np.abs(g).max(axis=1), TINY))[:, None, None]
     length, fresh = np.ones(len(U)), np.ones(len(U), dtype=bool)
     for _ in range(rounds):
@@ -109,7 +123,7 @@ def climb(score: ScoreFunction, starts: Array, rounds: int = ROUNDS, margin: flo
         U, f, g = np.where(up[:, None], V, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
         if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
             break
-    return U, f
+    return Climbers(U, f, g)
 
 
 def _dot(a: Array, b: Array) -> Array:
