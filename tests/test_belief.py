@@ -43,6 +43,26 @@ def test_a_pending_value_is_the_mean_of_what_lies_below_the_target(target):
     assert after.probability_good(u)[0] < 1e-6
 
 
+def test_the_pull_of_a_mixture_equals_central_differences():
+    rng = np.random.default_rng(0)
+    points, values = rng.random((12, 2)), rng.standard_normal(12)
+    kernels = [Stationary("se", 0.4), Stationary("matern52", [0.3, 0.8], 1.5), Rippled(Stationary("se", 0.6), 0.2)]
+    members = tuple(
+        (w, Posterior.given(k, 1e-4, points, values)) for w, k in zip((0.5, 0.3, 0.2), kernels, strict=True)
+    )
+    mixture = Belief(members, Box([(0.0, 1.0)] * 2), 1.0, 13, 0, 1.0, points[:1], points)
+    U, step = rng.random((6, 2)), 1e-6
+    by_mean, by_std = rng.standard_normal((2, 6))
+    found = mixture.marginal_with_pull(U)
+    assert found.mean == pytest.approx(mixture.marginal(U).mean, rel=1e-10)
+    assert found.std == pytest.approx(mixture.marginal(U).std, rel=1e-10)
+    for j in range(2):
+        above, below = (mixture.marginal(U + sign * step * np.eye(2)[j]) for sign in (1, -1))
+        slopes = [(a - b) / (2 * step) for a, b in zip(above, below, strict=True)]
+        # truncation step^2 times a third derivative of some 1e3; rounding 1e-12 / step
+        assert found.pull(by_mean, by_std)[:, j] == pytest.approx(by_mean * slopes[0] + by_std * slopes[1], abs=1e-5)
+
+
 def test_a_pending_value_is_at_most_what_the_caller_says():
     (_, posterior), *_ = belief(1.0).assuming_bad(np.array([[0.65]]), at_most=-2.0).members
     assert posterior.y[-1] == -2.0

@@ -2,19 +2,43 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition import log_cdf_and_hazard, probability_good
 from satisfice.domain import Domain, Finite
-from satisfice.gp.posterior import Marginal, Posterior
+from satisfice.gp.posterior import Marginal, MarginalWithPull, Posterior
 from satisfice.types import Array
 
 SPREAD = 256  # candidates over the whole domain
 CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
 RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
 COPIES = 4  # of each point at each radius
+
+
+class MixedMarginal(NamedTuple):
+    """Mean and std of f at m points U under a mixture, each (m,), and what their derivatives in U are made of."""
+
+    mean: Array
+    std: Array
+    parts: list[tuple[float, MarginalWithPull]]  # weight first
+
+    def pull(self, by_mean: Array, by_std: Array) -> Array:
+        """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,).
+
+        Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, changes by w_k (mean_k - mean) with mean_k and by w_k std_k
+        with std_k.
+        """
+        by_half_variance = by_std / self.std
+        pulled = [
+            part.pull(
+                weight * (by_mean + by_half_variance * (part.mean - self.mean)), weight * by_half_variance * part.std
+            )
+            for weight, part in self.parts
+        ]
+        return np.asarray(sum(pulled))
 
 
 @dataclass(frozen=True)
@@ -60,6 +84,12 @@ class Belief:
         mean = (weights * means).sum(axis=0)
         variances = np.stack([marginal.std for marginal in marginals]) ** 2 + (means - mean) ** 2
         return Marginal(mean, np.sqrt((weights * variances).sum(axis=0)))
+
+    def marginal_with_pull(self, U: Array) -> MixedMarginal:
+        """Mean and std of f at U (m, d) under the mixture, and their derivatives in U by the chain rule."""
+        parts = [(weight, posterior.marginal_with_pull(U)) for weight, posterior in self.members]
+        mixed = self.mixed([Marginal(part.mean, part.std) for _, part in parts])
+        return MixedMarginal(*mixed, parts)
 
     def probability_good(self, U: Array) -> Array:
         """P(f >= target) at each of the points U (m, d) under the mixture, (m,)."""
