@@ -28,8 +28,8 @@ class MixedMarginal(NamedTuple):
     def pull(self, by_mean: Array, by_std: Array) -> Array:
         """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,).
 
-        Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, changes by w_k (mean_k - mean) with mean_k and by w_k std_k
-        with std_k.
+        Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, changes by w_k (mean_k - mean) with mean_k and by
+        w_k std_k with std_k.
         """
         by_half_variance = by_std / self.std
         pulled = [
