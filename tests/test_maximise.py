@@ -75,12 +75,36 @@ def test_climbing_never_ends_below_its_starts_and_stays_in_the_cube(seed):
     belief = belief_on(Box([(0, 1)] * 3), seed=seed)
     score = MixedScore(belief, partial(standard_score, level=2.5), mix_standard_scores)
     starts = default_rng(seed).random((10, 3))
-    climbed, heights, _ = climb(score, Climbers.at(starts, score))
+    climbed, heights, *_ = climb(score, Climbers.at(starts, score))
     assert heights == pytest.approx(score(climbed), rel=1e-9)
     assert ((climbed >= 0) & (climbed <= 1)).all()
     assert (heights >= score(starts) - 1e-9).all()
     best = maximise(score, belief, default_rng(seed))
     assert score(best[None])[0] >= max(score(C).max() for C in belief.candidates(default_rng(seed)))
+
+
+def test_climbing_on_uses_what_was_learned_of_the_curvature():
+    @dataclass(frozen=True)
+    class Valley:
+        """A narrow ridge that is not parallel to an axis, with its top at 0.5."""
+
+        M: np.ndarray
+
+        def __call__(self, U):
+            return -0.5 * np.einsum("md,de,me->m", U - 0.5, self.M, U - 0.5)
+
+        def with_gradient(self, U):
+            return self(U), -(U - 0.5) @ self.M
+
+    rotation, _ = np.linalg.qr(default_rng(0).standard_normal((4, 4)))
+    score = Valley(rotation @ np.diag([1.0, 5.0, 30.0, 100.0]) @ rotation.T)
+    start = Climbers.at(0.5 + 0.2 * default_rng(1).standard_normal((20, 4)).clip(-1, 1), score)
+    half_way = climb(score, start, rounds=8)
+    on = climb(score, half_way, rounds=8)
+    anew = climb(score, Climbers.at(half_way.points, score), rounds=8)
+    assert (on.heights >= half_way.heights).all()
+    assert on.heights.mean() > 0.1 * anew.heights.mean()  # the top is at 0: a tenth of the way is left
+    assert np.abs(climb(score, half_way.some(np.array([3, 0])), rounds=8).points - on.points[[3, 0]]).max() < 1e-9
 
 
 def test_integer_coordinates_come_back_on_their_lattice():

@@ -35,16 +35,26 @@ class ScoreFunction(Protocol):
 
 
 class Climbers(NamedTuple):
-    """Points (r, d), their scores (r,) and the derivatives of those (r, d)."""
+    """Points (r, d), their scores (r,), the derivatives of those (r, d), and what is known of the inverse Hessians."""
 
     points: Array
     heights: Array
     slopes: Array
+    H: Array  # (r, d, d), of minus the score
+    fresh: npt.NDArray[np.bool_]  # (r,): whether that is still a guess
 
     @classmethod
     def at(cls, points: Array, score: ScoreFunction) -> "Climbers":
-        """Those at the given points."""
-        return cls(points, *score.with_gradient(points))
+        """Those at the given points, with a first step that is short."""
+        heights, slopes = score.with_gradient(points)
+        steepest = np.maximum(np.abs(slopes).max(axis=1), TINY)
+        H = np.eye(points.shape[1]) * (FIRST_STEP / steepest)[:, None, None]
+        return cls(points, heights, slopes, H, np.ones(len(points), dtype=bool))
+
+    def some(self, chosen: npt.NDArray[np.intp]) -> "Climbers":
+        """Those with the given numbers."""
+        points, heights, slopes, H, fresh = self
+        return Climbers(points[chosen], heights[chosen], slopes[chosen], H[chosen], fresh[chosen])
 
 
 class Candidates(NamedTuple):
@@ -88,7 +98,7 @@ def best_from(
     climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin)
     heights = climbed.heights
     tops = np.argsort(-heights)[:POLISHED]
-    polished = climb(score, Climbers(*(part[tops] for part in climbed)), POLISH_ROUNDS, margin)
+    polished = climb(score, climbed.some(tops), POLISH_ROUNDS, margin)
     climbed.points[tops], heights[tops] = polished.points, polished.heights
     found = belief.domain.snap(climbed.points)
     if found is not climbed.points:
@@ -104,11 +114,10 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
     one is shorter. No step ends nearer to a bound than `margin`.
     """
     low, high = margin, 1 - margin
-    U, f, g = start
+    U, f, g, H, fresh = start
     if not np.isfinite(g).all():
         return start
-    H = np.eye(U.shape[1]) * (FIRST_STEP / np.maximum(np.abs(g).max(axis=1), TINY))[:, None, None]
-    length, fresh = np.ones(len(U)), np.ones(len(U), dtype=bool)
+    length = np.ones(len(U))
     for _ in range(rounds):
         free = np.where(g > 0, U < high, U > low)
         p = _times(H, g * free) * free
@@ -118,12 +127,12 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
         value, gradient = score.with_gradient(V)
         rise = value - f
         up = rise >= 1e-4 * _dot(g, s)
-        H = _updated(H, s, g - gradient, up, fresh)
+        H, fresh = _updated(H, fresh, s, g - gradient, up)
         length = np.where(up, 1.0, 0.25 * length)
         U, f, g = np.where(up[:, None], V, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
         if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
             break
-    return Climbers(U, f, g)
+    return Climbers(U, f, g, H, fresh)
 
 
 def _dot(a: Array, b: Array) -> Array:
@@ -136,7 +145,9 @@ def _times(H: Array, v: Array) -> Array:
     return (H @ v[:, :, None])[:, :, 0]
 
 
-def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt.NDArray[np.bool_]) -> Array:
+def _updated(
+    H: Array, fresh: npt.NDArray[np.bool_], s: Array, y: Array, up: npt.NDArray[np.bool_]
+) -> tuple[Array, npt.NDArray[np.bool_]]:
     """The BFGS update of the inverse Hessians H (r, d, d) for steps s and falls of the gradient y, each (r, d).
 
     Points that did not go up, or saw no positive curvature, keep theirs; a fresh one first gets the scale (s'y) / (y'y).
@@ -147,12 +158,12 @@ def _updated(H: Array, s: Array, y: Array, up: npt.NDArray[np.bool_], fresh: npt
     first = curved & fresh
     if first.any():
         H = np.where(first[:, None, None], np.eye(s.shape[1]) * (sy / np.maximum(yy, TINY))[:, None, None], H)
-        fresh[first] = False
+        fresh = fresh & ~first
     inverse = np.where(curved, 1 / np.where(curved, sy, 1.0), 0.0)
     Hy = _times(H, y)
     cross = (inverse[:, None] * Hy)[:, :, None] * s[:, None, :]
     ratio = inverse * (1 + inverse * _dot(y, Hy))
-    return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1)
+    return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1), fresh
 
 
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
