@@ -25,7 +25,7 @@ from satisfice.experiments.run import Task, run_tasks
 from satisfice.study.space import Space
 
 ROOT = Path(__file__).parent.parent
-PATH, KEPT = ROOT / "out" / "records" / "batches.jsonl", ROOT / "docs" / "records" / "batches.jsonl.gz"
+PATH, KEPT = ROOT / "out" / "records" / "batches.jsonl", ROOT / "docs" / "records" / "batches.jsonl.xz"
 SIZES = (1, 4, 16)
 Batches = Callable[[Problem, int, Told], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
 

@@ -262,7 +262,7 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
 _HEAD = """# Benchmarks
 
 How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
-(`docs/records/evaluations.jsonl.gz`), which `{command}` makes in the
+(`docs/records/evaluations.jsonl.xz`), which `{command}` makes in the
 environment of `make bench-env`.{without}
 
 Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that

@@ -35,7 +35,7 @@ from satisfice.experiments.run import Task, run_tasks
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"
-KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.gz"
+KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.xz"
 STARTING_POINTS, SEED = 3, 2021
 
 

@@ -36,7 +36,7 @@ from satisfice.types import Array
 
 FOR_EVER = 10**9
 ROOT = Path(__file__).parent.parent
-PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records" / "levers.jsonl.gz"
+PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records" / "levers.jsonl.xz"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
 
 

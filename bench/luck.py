@@ -172,7 +172,7 @@ def main() -> None:
         tasks += [Task(f"{n}/exact/{s}", run_reachable, (n, s)) for n in REACHABLE for s in range(min(given.seeds, 40))]
     tasks.sort(key=lambda task: task.arguments[-1] // 50)  # cut short, it has some seeds of everything
     run_tasks(tasks, path, jobs=given.jobs, title="luck")
-    pack(path, ROOT / "docs" / "records" / "luck.jsonl.gz")
+    pack(path, ROOT / "docs" / "records" / "luck.jsonl.xz")
     from luck_page import write
 
     write(list(Records(path)))

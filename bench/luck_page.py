@@ -94,7 +94,7 @@ def write(records: list[dict[str, Any]]) -> None:
 A value that reaches the target under noise may be luck. The experiment: the Branin function (minimum 0.398) is minimised to a
 target of 2, each value with noise; a run ends when the method says that it has found a good setting, at the latest after 500
 evaluations. Then the true value of the setting is looked at. Written by `python bench/luck.py` from its records
-(`docs/records/luck.jsonl.gz`).
+(`docs/records/luck.jsonl.xz`).
 
 ![Share of the answers that are truly good, and what they cost, over the noise](images/luck.png)
 

@@ -24,7 +24,7 @@ from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 
 ROOT = Path(__file__).parent.parent
-PATH, KEPT = ROOT / "out" / "records" / "price.jsonl", ROOT / "docs" / "records" / "price.jsonl.gz"
+PATH, KEPT = ROOT / "out" / "records" / "price.jsonl", ROOT / "docs" / "records" / "price.jsonl.xz"
 BUDGET, FEATURES, SHARE = 200, 2000, 1e-3
 DIMENSIONS = (2, 4, 8)
 

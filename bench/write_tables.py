@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/write_tables.py
 
-`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `docs/records/paper/theory.jsonl.gz` from
+`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `docs/records/paper/theory.jsonl.xz` from
 `satisfice reproduce theory` and `python -m satisfice.experiments.document`; the others of `docs/records` from the bench of that name.
 """
 
@@ -36,7 +36,7 @@ def step_time() -> str:
 
 def theorems() -> str:
     """The theorems' bounds beside what was measured."""
-    rows = theory_table(unpack(ROOT / "docs/records/paper/theory.jsonl.gz"))["theorems"]
+    rows = theory_table(unpack(ROOT / "docs/records/paper/theory.jsonl.xz"))["theorems"]
     lines = [
         "| kernel, rule | T | bad actions: bound (/ T) | most measured | gap regret: bound (/ T) | largest measured | runs within | stopped at T/2 |",
         "|---|---|---|---|---|---|---|---|",

@@ -58,7 +58,7 @@ def test_the_weights_by_values_left_out_are_those_of_posteriors_without_them():
 
 def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(levers, "PATH", tmp_path / "levers.jsonl")
-    monkeypatch.setattr(levers, "KEPT", tmp_path / "levers.jsonl.gz")
+    monkeypatch.setattr(levers, "KEPT", tmp_path / "levers.jsonl.xz")
     monkeypatch.setattr(levers, "NAMES", ["forrester"])
     monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
     levers.main()

@@ -197,7 +197,7 @@ def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
             for seed in range(5)
         ]
         (out / f"{contestant}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    kept = docs / "records" / "evaluations.jsonl.gz"
+    kept = docs / "records" / "evaluations.jsonl.xz"
     eval_page.write(evaluations.keep(out, kept), docs)
     page = (docs / "benchmarks.md").read_text()
     assert "| random | 0.5" in page  # a ratio of about 20 / 40

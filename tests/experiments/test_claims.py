@@ -92,7 +92,7 @@ def test_kept_records_can_be_restored_and_gone_on_from(tmp_path):
     write(tmp_path / "out", "synthetic", lambda rule, panel: 30, trials=1)
     source = tmp_path / "out" / "records"
     for path in source.rglob("*.jsonl"):
-        pack(path, tmp_path / "kept" / path.relative_to(source).with_suffix(".jsonl.gz"))
+        pack(path, tmp_path / "kept" / path.relative_to(source).with_suffix(".jsonl.xz"))
     some = record_file(tmp_path / "new", "paper", "eggholder")
     Records(some).append(next(iter(Records(record_file(tmp_path / "out", "paper", "eggholder")))))
     for _ in range(2):

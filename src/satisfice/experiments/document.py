@@ -33,13 +33,13 @@ def main() -> None:
         return
     for variant in VARIANTS:
         for path in sorted((given.out / "records" / variant).rglob("*.jsonl")):
-            pack(path, kept / path.relative_to(given.out / "records").with_suffix(".jsonl.gz"))
+            pack(path, kept / path.relative_to(given.out / "records").with_suffix(".jsonl.xz"))
     (given.docs / "reproduction.md").write_text(document(given.out, given.docs), encoding="utf-8")
 
 
 def restore(kept: Path, records: Path) -> None:
     """Write every kept record that a file of records does not have yet."""
-    for path in sorted(path for variant in VARIANTS for path in (kept / variant).rglob("*.jsonl.gz")):
+    for path in sorted(path for variant in VARIANTS for path in (kept / variant).rglob("*.jsonl.xz")):
         mine = Records(records / path.relative_to(kept).with_suffix(""))
         done = mine.keys()
         for record in unpack(path):

@@ -1,7 +1,7 @@
 """Records: append-only files of JSON lines, one line a run. Experiments write them, figures and claims read them."""
 
-import gzip
 import json
+import lzma
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,9 +44,9 @@ def pack(source: Path, target: Path) -> None:
     """The records in the order of their keys, compressed; the same records give the same bytes."""
     lines = sorted(source.read_text(encoding="utf-8").splitlines(), key=lambda line: json.loads(line)["key"])
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(gzip.compress("\n".join([*lines, ""]).encode(), mtime=0))
+    target.write_bytes(lzma.compress("\n".join([*lines, ""]).encode(), preset=9))
 
 
 def unpack(source: Path) -> list[Record]:
     """The records of a compressed file."""
-    return [json.loads(line) for line in gzip.decompress(source.read_bytes()).decode().splitlines()]
+    return [json.loads(line) for line in lzma.decompress(source.read_bytes()).decode().splitlines()]
