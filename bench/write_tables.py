@@ -13,6 +13,7 @@ from pathlib import Path
 import batches
 import levers
 import price
+import trust
 
 from satisfice.experiments.records import unpack
 from satisfice.experiments.theory import theory_table
@@ -64,5 +65,5 @@ def write(path: Path, marker: str, table: str) -> None:
 if __name__ == "__main__":
     write(ROOT / "README.md", "step time", step_time())
     write(ROOT / "docs" / "paper.md", "theorems", theorems())
-    for bench in (levers, batches, price):
+    for bench in (levers, trust, batches, price):
         write(ROOT / "docs" / "default.md", bench.PATH.stem, bench.table(unpack(bench.KEPT)))

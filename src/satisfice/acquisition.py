@@ -12,6 +12,7 @@ from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
 from satisfice.types import Array
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+_CERTAIN = 8.3  # Phi of more rounds to 1
 
 
 class Score(NamedTuple):
@@ -121,19 +122,28 @@ def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float 
     log F(m) = sum_i log Phi((m - mean_i) / std_i). Newton's method is applied to log(-log F(m)), which is decreasing, concave
     and, a maximum being nearly Gumbel, nearly straight: its first step goes a little too far at most and the others come back.
     It starts at or left of the root: at max_i (mean_i + std_i Phi^-1(p)), or `above`, a point known to lie left. No Phi is ever
-    below p, so that plain logs and ratios are exact enough.
+    below p, so that plain logs and ratios are exact enough; those that round to 1 there are left out, and so is a maximum whose
+    quantile is found.
     """
     wanted = np.log(-np.log(p))
-    m = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
+    start = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
+    counted = ~(start[..., None] - mean > _CERTAIN * std)
+    mean, std = mean[counted], np.broadcast_to(std, mean.shape)[counted]
+    counts = counted.sum(axis=-1).ravel()
+    m, left = start.ravel(), np.arange(start.size)
     for _ in range(12):
-        u = (m[..., None] - mean) / std
+        first = np.cumsum(counts) - counts
+        u = (np.repeat(m[left], counts) - mean) / std
         cdf = ndtr(u)
-        log_cdf = np.minimum(np.log(cdf).sum(axis=-1), -1e-300)
+        log_cdf = np.minimum(np.add.reduceat(np.log(cdf), first), -1e-300)
         excess = np.log(-log_cdf) - wanted
-        m = m - excess * log_cdf / (_phi(u) / (cdf * std)).sum(axis=-1)
-        if (np.abs(excess) < 1e-4).all():  # the step just made has squared what was left
+        m[left] -= excess * log_cdf / np.add.reduceat(_phi(u) / (cdf * std), first)
+        off = np.abs(excess) >= 1e-4  # else the step just made has squared what was left
+        if not off.any():
             break
-    return m
+        stay = np.repeat(off, counts)
+        mean, std, counts, left = mean[stay], std[stay], counts[off], left[off]
+    return m.reshape(start.shape)
 
 
 class Gumbel(NamedTuple):

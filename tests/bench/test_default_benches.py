@@ -1,4 +1,4 @@
-"""The benches of the default: levers, batches and the price of not knowing run, and their tables count right."""
+"""The benches of the default: levers, trust regions, batches and the price of not knowing run, and their tables count right."""
 
 import sys
 from pathlib import Path
@@ -14,13 +14,17 @@ import levers
 import luck
 import numpy as np
 import price
+import trust
 from numpy.random import default_rng
 from scipy.stats import norm
 
+from satisfice.belief import Belief
+from satisfice.domain import Box
 from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
+from satisfice.rules.aspire import Aspire
 
 
 @pytest.mark.parametrize("lever", levers.LEVERS)
@@ -68,6 +72,38 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
     with pytest.raises(SystemExit):
         levers.main()
     assert "nosuch came; some of default, " in capsys.readouterr().err
+
+
+def test_the_sides_of_a_trust_region_double_after_three_rises_and_halve_after_d_failures():
+    assert trust.side(np.arange(4.0), 5) == 1.6
+    assert trust.side(np.arange(20.0), 5) == 1.6  # at most
+    assert trust.side(np.array([1.0, 2, 0, 3, 4]), 5) == 0.8  # not in a row
+    assert trust.side(np.array([1.0, *[0] * 5]), 5) == 0.4
+    assert trust.side(np.array([1.0, *[0] * 4, 2, *[0] * 4]), 5) == 0.8
+    assert trust.side(np.array([1.0, *[0] * 35]), 5) == 0.8  # 0.8 / 2^7 is too short
+
+
+def test_a_question_in_a_trust_region_lies_within_it():
+    rng = default_rng(0)
+    U = rng.random((8, 16))
+    y = np.array([3.0, *[0] * 7])  # no rise yet, 7 failures: the sides are 0.8
+    belief = Belief(
+        members=((1.0, Posterior.given(Stationary("matern52", 2.0), 1e-6, U, y)),), domain=Box([(0, 1)] * 16),
+        target=5.0, step=9, seed=0, incumbent=3.0, best=U[:1], avoid=U,
+    )  # fmt: skip
+    asked = trust.Trusting().propose(belief, rng)
+    assert (np.abs(asked - U[0]) <= 0.4 + 1e-9).all()
+    assert ((asked >= 0) & (asked <= 1)).all()
+    outside = np.abs(Aspire().propose(belief, rng) - U[0]).max()
+    assert outside > 0.4
+
+
+@pytest.mark.parametrize("variant", trust.VARIANTS)
+def test_every_variant_with_a_trust_region_finds_a_good_value(variant):
+    found = trust.run_variant(variant, "styblinski20 476.433", 12)
+    assert found["good"]
+    assert found["evaluations"] > 3  # not a starting point
+    assert "| the default | 1 |" in trust.table([found | {"lever": "default"}])
 
 
 @pytest.mark.parametrize("q", [1, 4])
