@@ -234,6 +234,11 @@ WHY = {  # by the number of a claim: where it does not hold, or is not decided: 
         "ucb and the look-ahead of gs leave them. The rule `aspire` (default.md) is made against this clinging. On "
         "keane pg is level with ts and ahead of the others, on the published Keane function ahead of all."
     ),
+    5: (
+        "Every rule is faster with every lower target, on all three problems, and on ackley and robot3 the rules draw "
+        "together. On robot4 the difference between the slowest and the fastest stays what it is: the slowest, pi, mostly "
+        "finds nothing within 200 evaluations at any of the targets, and more than 201 cannot be counted."
+    ),
     6: (
         "The regret of pg and eg falls all the time, on hartmann3 to a thirtieth of what it was after 21 evaluations, or "
         "to a tenth where the target is farther above the maximum; but on robot3 only to a quarter or a third. A target "
