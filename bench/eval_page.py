@@ -273,7 +273,8 @@ defaults that its users meet.
 _RATIO_NOTE = f"""
 Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs ({FEW} or more), which favours the peers. "Tuned on" are the problems that defaults of satisfice may have
+chosen after the fact, by the same runs ({FEW} or more), which favours the peers. Slow peers have {FEW} to 20 runs of a
+problem; those that looked best after {FEW}, and those that are quick, were run more often first. "Tuned on" are the problems that defaults of satisfice may have
 been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """
 
