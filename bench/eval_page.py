@@ -73,6 +73,16 @@ def best_peer(contestants: dict[str, dict[int, int]], one: str) -> str | None:
     return max(known, key=lambda name: figures[name]) if known else None
 
 
+def in_reach(runs: Runs, one: str, factor: float) -> list[str]:
+    """The problems where no peer is more than `factor` times as good as `one` by the runs that both have, as far as is known."""
+
+    def is_near(contestants: dict[str, dict[int, int]]) -> bool:
+        peers = [name for name in contestants if name not in (*OURS, one)]
+        return all(not ratio(contestants.get(one, {}), contestants[name])[0] > factor for name in peers)
+
+    return [problem for problem in PROBLEMS if is_near(runs.get(problem, {}))]
+
+
 def ratios(runs: Runs, one: str, other: str | None) -> dict[str, tuple[str, float, Array]]:
     """problem: (the other, ratio of one to the other, its resamples); other = None means the best peer of each problem."""
     found = {}

@@ -2,6 +2,7 @@
 
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
+    .venv-bench/bin/python bench/evaluations.py --contestants ax --runs 20 --within 2   a slow peer, where it may be the best
     .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
     .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
 
@@ -176,6 +177,7 @@ def main() -> None:
     parser.add_argument("--contestants", default=",".join(CONTESTANTS), help=f"of {','.join(CONTESTANTS)}")
     parser.add_argument("--problems", default="all", help="all, tuning, held-out, or names")
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--within", type=float, help="only problems where no peer is known to be so many times as good")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
     parser.add_argument("--time", action="store_true", help="only measure the seconds of a step, on rastrigin4")
@@ -200,7 +202,13 @@ def main() -> None:
             print(f"| {contestant} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |", flush=True)
         return
     for contestant in contestants:
-        tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in problems for s in range(given.runs)]
+        chosen = problems
+        if given.within:
+            from eval_page import by_problem, in_reach
+
+            near = in_reach(by_problem(load(RECORDS, KEPT)), contestant, given.within)
+            chosen = [name for name in problems if name in near]
+        tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in chosen for s in range(given.runs)]
         run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=given.jobs, title=contestant)
 
 

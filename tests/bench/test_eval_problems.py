@@ -177,6 +177,17 @@ def test_the_best_peer_is_found_by_the_runs_it_shares_and_not_by_two_of_them():
     assert eval_page.best_peer({"auto": {0: 4}, "gp": {0: 4}}, "auto") is None
 
 
+def test_a_peer_is_in_reach_where_none_is_known_to_be_far_ahead():
+    runs = {
+        "branin": {"auto": {0: 1, 1: 1, 2: 1}, "tpe": {0: 10, 1: 10, 2: 10}, "ax": {0: 19, 1: 19, 2: 19}},
+        "recipe": {"tpe": {0: 10, 1: 10, 2: 10}, "ax": {0: 30, 1: 30, 2: 3}},
+        "levy5": {"tpe": {0: 10, 1: 10, 2: 10}},
+        "tail3": {"tpe": {3: 10, 4: 10, 5: 10}, "ax": {0: 90, 1: 90, 2: 90}},  # no run in common
+    }
+    assert set(PROBLEMS) - set(eval_page.in_reach(runs, "ax", 2.0)) == {"recipe"}
+    assert "branin" not in eval_page.in_reach(runs, "ax", 1.8)
+
+
 def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
     rng, out, docs = default_rng(6), tmp_path / "out", tmp_path / "docs"
     out.mkdir()
