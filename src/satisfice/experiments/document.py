@@ -18,6 +18,7 @@ from satisfice.experiments.records import Records, pack, unpack
 from satisfice.experiments.spec import Variant
 
 VARIANTS: tuple[Variant, ...] = ("paper", "published", "auto")
+UNDISTURBED = "undisturbed.jsonl.xz"  # the times that bench/reproduction_time.py has measured
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def restore(kept: Path, records: Path) -> None:
 
 def document(out: Path, docs: Path) -> str:
     """The text; draws the pictures on the way."""
-    parts = [_head(), _claims(out), agreement(out), "## Figures\n"]
+    parts = [_head(), _claims(out), agreement(out), _all_times(docs / "records" / UNDISTURBED), "## Figures\n"]
     pictures = docs / "images" / "reproduction"
     phi_figure(pictures / "phi.png")
     parts.append(_section("phi", "1", "the penalties Phi and the standard regret", [("", "phi.png", {"runs": 0})]))
@@ -99,6 +100,26 @@ def _claims(out: Path) -> str:
         if claim.number in WHY and outcome.figures and outcome.verdict != "holds":
             details.append(f"\n{WHY[claim.number]}")
     return "\n".join([*lines, *details, ""])
+
+
+def _all_times(kept: Path) -> str:
+    """How long the whole protocol takes, from parts of it that ran undisturbed."""
+    if not kept.exists():
+        return ""
+    parts = unpack(kept)
+    hours = {part["key"]: part["seconds"] / part["share"] / 3600 for part in parts}
+    cores = ", ".join(sorted({_count(part["processes"], "core", "cores") for part in parts}))
+    runs = sum(part["runs"] for part in parts)
+    lines = [
+        "## Time\n",
+        f"On {cores} all figures but 4c take {sum(hours.values()):.1f} hours with the paper's 25 trials of 10. That was measured",
+        f"by `python bench/reproduction_time.py` on {runs} of the runs, a fiftieth for most figures, with nothing else running.",
+        "The times beside the figures below are those in which the kept records were made, together with other work.\n",
+        "| figure | hours |",
+        "|---|---|",
+        *(f"| `{figure}` | {hours[figure]:.2f} |" for figure in sorted(hours, key=lambda name: -hours[name])),
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _section(name: str, number: str, shows: str, shown: Sequence[tuple[str, str, dict[str, Any]]]) -> str:
