@@ -62,6 +62,14 @@ def test_noisy_gain_must_be_there_on_keane_and_smaller_on_ackley(tmp_path):
     assert verdict(4, other).verdict == "does not hold"
 
 
+def test_pg_must_be_best_on_the_robots_and_on_xgboost(tmp_path):
+    write(tmp_path, "real", lambda rule, panel: 20 if rule == "pg" else 60)
+    assert verdict(3, tmp_path).verdict == "holds"  # of what there is
+    write(tmp_path, "xgboost", lambda rule, panel: 20 if rule == "ucb" else 60)
+    assert verdict(3, tmp_path).verdict == "does not hold"
+    assert verdict(3, tmp_path).figures[-1].startswith("xgboost (eta = 7), mean evaluations to a good action: ucb 2")
+
+
 def test_sts_must_win_at_the_centre_and_lose_when_it_is_shifted(tmp_path):
     middle = {"dropwave": 10, "keane": 40, "dropwave-shifted": 120}
     write(tmp_path, "sts", lambda rule, panel: middle[panel.problem] if rule == "sts" else 40)
