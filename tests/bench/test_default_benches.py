@@ -135,4 +135,4 @@ def test_the_price_is_the_ratio_of_the_mean_evaluations():
     assert 1 <= min(found["known"], found["default"]) <= max(found["known"], found["default"]) <= price.BUDGET
     table = price.table([{"kernel": "se", "dimension": 2, "known": 10, "default": n} for n in (10, 14)])
     assert "| se | 2 | 2 | 10.0 | 12.0 | 1.20 (1.00 to 1.40) |" in table
-    assert "Geometric mean of the ratios: 1.20." in table
+    assert "Geometric mean of the ratios: 1.20 (1.00 to 1.40)." in table
