@@ -130,10 +130,10 @@ class _Hyperparameters:
 
 
 @dataclass(frozen=True)
-class StationaryPairs:
-    """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one."""
+class RadialPairs:
+    """Correlations and slopes between two sets of points, by a distance r between them."""
 
-    kernel: "Stationary"
+    kernel: Kernel
     U: Array
     X: Array
     r2: Array
@@ -145,11 +145,21 @@ class StationaryPairs:
         """k(u_m, x_i), shape (m, n)."""
         return self.kernel.variance * self.rho
 
+    def slopes_times_steps(self, weights: Array) -> Array:
+        """sum_i weights[m, i] slope(r) (u_m - x_i), shape (m, d)."""
+        slopes = weights * self.slope
+        return np.asarray(slopes.sum(axis=1)[:, None] * self.U - slopes @ self.X)
+
+
+@dataclass(frozen=True)
+class StationaryPairs(RadialPairs):
+    """Those of a stationary kernel; serves as `Cross`, and as `Gram` where the sets are one."""
+
+    kernel: "Stationary"
+
     def pull(self, weights: Array) -> Array:
         """dk/dx_j = s^2 slope(r) (x_j - x'_j) / l_j^2, summed with the weights."""
-        slopes = weights * self.slope
-        moved = slopes.sum(axis=1)[:, None] * self.U - slopes @ self.X
-        return self.kernel.variance * moved / self.kernel.lengthscale**2
+        return self.kernel.variance * self.slopes_times_steps(weights) / self.kernel.lengthscale**2
 
     def pull_parameters(self, weights: Array) -> Array:
         """dk/dlog l_j = -s^2 slope(r) (x_j - x'_j)^2 / l_j^2 and dk/dlog s = 2 k, summed with the weights.

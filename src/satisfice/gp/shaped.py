@@ -8,32 +8,21 @@ from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from satisfice.gp.correlations import FORMS
-from satisfice.gp.kernels import Stationary, StationaryPairs
+from satisfice.gp.kernels import RadialPairs, Stationary, StationaryPairs
 from satisfice.types import Array
 
 ROUGH = 1e4  # a wave of this frequency has nothing to do with itself a thousandth of the unit cube further on
 
 
 @dataclass(frozen=True)
-class _RidgePairs:
-    """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one."""
+class _RidgePairs(RadialPairs):
+    """Those of a ridge; serves as `Cross`, and as `Gram` where the sets are one."""
 
     kernel: "Ridge"
-    U: Array
-    X: Array
-    r2: Array
-    rho: Array
-    slope: Array
-
-    @property
-    def value(self) -> Array:
-        return self.kernel.variance * self.rho
 
     def pull(self, weights: Array) -> Array:
         """dk/dx = s^2 slope(r) ((x - x') / l^2 + w w'(x - x')), summed with the weights."""
-        slopes = weights * self.slope
-        moved = slopes.sum(axis=1)[:, None] * self.U - slopes @ self.X
-        w = self.kernel.direction
+        moved, w = self.slopes_times_steps(weights), self.kernel.direction
         return self.kernel.variance * (moved / self.kernel.lengthscale**2 + np.outer(moved @ w, w))
 
     def pull_parameters(self, weights: Array) -> Array:
