@@ -1,6 +1,6 @@
 """The price of not knowing: the default beside pg with the true kernel, on functions drawn from Gaussian processes.
 
-    .venv/bin/python bench/price.py [--draws 40 --jobs 2]
+    .venv/bin/python bench/price.py [--draws 80 --jobs 2]
 
 Kernels SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2, each in 2, 4 and 8 dimensions; the
 target is what a thousandth of the uniform points reach; both start from the same three random points, budget 200.
@@ -93,7 +93,7 @@ def table(records: list[Record]) -> str:
 def main() -> None:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--draws", type=int, default=80)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     every = [(name, d, s) for s in range(given.draws) for name in KERNELS for d in DIMENSIONS]
