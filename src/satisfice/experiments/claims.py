@@ -225,8 +225,9 @@ WHY = {  # by the number of a claim: where it does not hold, or is not decided: 
     ),
     3: (
         "It is on robot4, by a third. On robot3 ei is level with pg: both are done after some 25 evaluations, three "
-        "of which are the starting points, so that there is little left to gain. On xgboost, of which there is one trial "
-        "of ten runs a rule so far and so no test, all but pi have a smaller mean: in four of ten runs pg finds nothing."
+        "of which are the starting points, so that there is little left to gain. On xgboost, of which there are two trials "
+        "of ten runs a rule so far, ts and mes have the smallest means and pg is in the middle: in seven of twenty runs it "
+        "finds nothing."
     ),
     4: (
         "On ackley pg and ts are level after 20 evaluations, but then ts draws ahead (table below). In the runs that "
