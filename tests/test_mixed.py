@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import optuna
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -217,9 +218,30 @@ def test_logarithms_are_those_of_whole_numbers():
     for V in (LOGS.candidates(64, default_rng(0)), LOGS.uniform(64, default_rng(0))):
         assert np.array_equal(LOGS.snap(V), V)
         assert np.histogram(V[:, 0], 4, (0, 1))[0].min() > 8  # spread by their logarithms
-    assert LOGS.size is None
+    assert LOGS.size is None  # its second coordinate is a continuum
     with pytest.raises(BadInput, match="coordinate 0 must be the logarithm of a whole number"):
         LOGS.to_unit([2.0, 0.5, 0.0])
+
+
+def test_whole_numbers_on_a_log_scale_are_drawn_as_optuna_draws_them():
+    domain = Mixed([(0, math.log(20)), (0, 1), (0, 1)], logs=[0], choices=[(1, 2)])
+    space = {"n": optuna.distributions.IntDistribution(1, 20, log=True)}
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    theirs = np.bincount([study.ask(space).params["n"] for _ in range(4_000)], minlength=21)[1:] / 4_000
+    for U in (domain.uniform(40_000, default_rng(1)), domain.candidates(4_096, default_rng(2))):
+        numbers = np.rint(np.exp(domain.from_unit(U)[:, 0])).astype(int)
+        ours = np.bincount(numbers, minlength=21)[1:] / len(U)
+        width = np.sqrt(theirs * (1 - theirs) * (1 / 4_000 + 1 / len(U)))
+        assert (np.abs(ours - theirs) < 4 * width).all()
+
+
+def test_whole_numbers_on_a_log_scale_are_counted_and_listed():
+    domain = Mixed([(math.log(3), math.log(40)), (0, 1), (0, 1), (1, 2)], logs=[0], choices=[(1, 2)], integers=[3])
+    assert domain.size == 38 * 2 * 2
+    X = domain.from_unit(domain.candidates(domain.size, default_rng(0)))
+    expected = [[math.log(n), *hot, k] for n in range(3, 41) for hot in ([0.0, 1.0], [1.0, 0.0]) for k in (1.0, 2.0)]
+    assert sorted(X.tolist()) == expected
+    assert Mixed([(0, math.log(2**45))], logs=[0]).size == 2**45
 
 
 @pytest.mark.parametrize("domain", [MIXED, FINITE, LOGS], ids=["continuum", "finite", "logs"])

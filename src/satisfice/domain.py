@@ -177,7 +177,7 @@ class Box:
         snapped[:, self._whole] = np.round(U[:, self._whole] * steps) / steps
         return snapped
 
-    def _lattice(self, U: Array) -> Array:
+    def lattice(self, U: Array) -> Array:
         """Like `snap`, but every integer gets the same share of the cube, the two at the ends as well."""
         if not self.integers:
             return U
@@ -191,11 +191,11 @@ class Box:
         if self.size is not None and self.size <= n:
             axes = [np.arange(steps + 1) / steps for steps in self._width]
             return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        return self._lattice(shifted_net(n, self.dimension, rng))
+        return self.lattice(shifted_net(n, self.dimension, rng))
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points of the unit cube, independent and uniform over the domain."""
-        return self._lattice(rng.random((n, self.dimension)))
+        return self.lattice(rng.random((n, self.dimension)))
 
     def grid(self, n: int) -> "Finite":
         """The finite domain of n evenly spaced values in each coordinate (n^d points), ends included.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 
 from satisfice.domain import Box
+from satisfice.sobol import shifted_net
 from satisfice.types import Array, BadInput
 
 HOT = math.sqrt(0.5)  # where a chosen coordinate sits in the unit cube: two choices are then at distance 1
@@ -23,7 +24,8 @@ class Mixed:
     """A box whose coordinates j in `levels` take the listed values only, and where each group in `choices` is one-hot.
 
     One-hot: exactly one coordinate of the group is 1, the others are 0. `integers` lists coordinates of whole numbers, `logs`
-    coordinates of logarithms of whole numbers, too many to be listed as levels: they are spread evenly by their logarithms.
+    coordinates of logarithms of whole numbers. Points are spread evenly over levels, choices and whole numbers; over logarithms
+    evenly on their scale, so that 1 to 10 gets as many as 10 to 100.
 
     >>> mixed = Mixed([(0.0, 1.0), (1, 64), (0, 1), (0, 1)], levels={1: [1, 8, 64]}, choices=[(2, 3)])
     >>> mixed.from_unit(np.array([[0.25, 0.2, 0.6, 0.1]]))
@@ -87,7 +89,7 @@ class Mixed:
 
     @property
     def size(self) -> int | None:
-        """The number of different points, or None where there is a continuum; logarithms are taken for one."""
+        """The number of different points, or None where there is a continuum."""
         return self._free.size
 
     @cached_property
@@ -102,8 +104,8 @@ class Mixed:
 
     @cached_property
     def _plain(self) -> list[int]:
-        """The coordinates without levels and choices."""
-        return [j for j in range(self.dimension) if j not in self.levels and j not in self._hot]
+        """The coordinates without levels, logarithms and choices."""
+        return [j for j in range(self.dimension) if j not in {*self.levels, *self.logs, *self._hot}]
 
     @cached_property
     def _lattices(self) -> dict[int, tuple[Array, Array]]:
@@ -111,9 +113,15 @@ class Mixed:
         return {j: (np.array(values), _share(values, *self.bounds[j])) for j, values in self.levels.items()}
 
     @cached_property
+    def _ends(self) -> Array:
+        """The smallest and the largest whole number (logs, 2) that the coordinates of logarithms stand for."""
+        return np.rint(np.exp([self.bounds[j] for j in self.logs])).reshape(-1, 2)
+
+    @cached_property
     def _free(self) -> Box:
-        """The box of independent coordinates: the plain ones, the number of each level, the number of each choice."""
-        counts = [*map(len, self.levels.values()), *map(len, self.choices)]
+        """The box of independent coordinates: the plain ones, then levels, whole numbers behind logs and choices, counted."""
+        spans = [int(high - low) + 1 for low, high in self._ends]
+        counts = [*map(len, self.levels.values()), *spans, *map(len, self.choices)]
         bounds = [self.bounds[j] for j in self._plain] + [(0.0, count - 1.0) for count in counts]
         whole = [i for i, j in enumerate(self._plain) if j in self.integers]
         return Box(bounds, [*whole, *range(len(self._plain), len(bounds))])
@@ -125,7 +133,7 @@ class Mixed:
         snapped = self.snap(U)
         off = np.abs(snapped - U) > NEAR
         own = [*self.levels, *self._hot, *self.logs]
-        off[:, [j for j in self._plain if j not in own]] = False  # the box has seen to those
+        off[:, self._plain] = False  # the box has seen to those
         if off.any():
             row, column = np.argwhere(off)[0]
             wanted = "stands for a choice: one 1, all others 0"
@@ -168,24 +176,42 @@ class Mixed:
             snapped[:, j] = (_whole_logs(np.clip(low + U[:, j] * (high - low), low, high)) - low) / (high - low)
         return snapped
 
-    def _spread(self, V: Array) -> Array:
+    def _spread(self, W: Array) -> Array:
+        """Points spread evenly over a cube -> points of the domain, spread evenly as the class says, in its unit cube.
+
+        A whole number k behind a logarithm gets the share of log((k + 1/2) / (k - 1/2)), which is nearly that of 1 / k.
+        """
+        V = self._free.lattice(W)
+        first = len(self._plain) + len(self.levels)
+        for column, (low, high) in enumerate(self._ends, start=first):
+            start, stop = math.log(low - 0.5), math.log(high + 0.5)
+            numbers = np.rint(np.exp(start + W[:, column] * (stop - start)))
+            V[:, column] = (np.clip(numbers, low, high) - low) / (high - low)
+        return self._points(V)
+
+    def _points(self, V: Array) -> Array:
         """Points of the box of independent coordinates -> points of the unit cube."""
         U = np.empty((len(V), self.dimension))
         U[:, self._plain] = V[:, : len(self._plain)]
         numbers = iter(self._free.from_unit(V)[:, len(self._plain) :].T.astype(np.intp))
         for (j, (_, units)), number in zip(self._lattices.items(), numbers, strict=False):
             U[:, j] = units[number]
+        for j, (first, _), number in zip(self.logs, self._ends, numbers, strict=False):
+            low, high = self.bounds[j]
+            U[:, j] = (_logs(first + number) - low) / (high - low)
         for group, number in zip(self.choices, numbers, strict=True):
             U[:, group] = HOT * _one_hot(number, len(group))
-        return self.snap(U) if self.logs else U
+        return U
 
     def candidates(self, n: int, rng: Generator) -> Array:
-        """n points of a scrambled Sobol sequence, every level and choice with the same share (or all points, if at most n)."""
-        return self._spread(self._free.candidates(n, rng))
+        """n points of a scrambled Sobol sequence (all of them, each once, where there are at most n)."""
+        if self.size is not None and self.size <= n:
+            return self._points(self._free.candidates(n, rng))
+        return self._spread(shifted_net(n, self._free.dimension, rng))
 
     def uniform(self, n: int, rng: Generator) -> Array:
         """n points of the unit cube, independent; every level and every choice is equally likely."""
-        return self._spread(self._free.uniform(n, rng))
+        return self._spread(rng.random((n, self._free.dimension)))
 
 
 def _share(values: Iterable[float], low: float, high: float) -> Array:
@@ -200,8 +226,13 @@ def _nearest(levels: Array, values: Array) -> npt.NDArray[np.intp]:
 
 
 def _whole_logs(values: Array) -> Array:
-    """The logarithms of the whole numbers nearest to the exponentials, by Python's own arithmetic, as a space has it."""
-    return np.array([math.log(round(math.exp(value))) for value in values])
+    """The logarithms of the whole numbers nearest to the exponentials."""
+    return _logs(np.rint(np.exp(values)))
+
+
+def _logs(numbers: Array) -> Array:
+    """The logarithms to the last bit as `math.log` gives them, which a space writes its whole numbers by."""
+    return np.array([math.log(number) for number in numbers.tolist()])
 
 
 def _one_hot(numbers: npt.NDArray[np.intp], count: int) -> Array:

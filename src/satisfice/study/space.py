@@ -39,7 +39,6 @@ from satisfice.types import Array, BadInput
 
 # of a study's table, beside the parameters
 COLUMNS = ("number", "value", "state", "repeats", "hope", "error", "seconds")
-MANY = 10_000  # a whole number on a log scale with more values than this has no levels: its logarithms are rounded
 LARGEST_WHOLE = 2**53  # a float holds all whole numbers up to here
 
 
@@ -95,11 +94,11 @@ class Space:
 
     @cached_property
     def domain(self) -> Domain:
-        """What `Search` works on: a Box, a Mixed where there are choices, levels or whole logs, a Finite for a table."""
+        """What `Search` works on: a Box, a Mixed where there are choices or whole logs, a Finite for a table."""
         if self.rows is not None:
             return Finite([self._coordinates(row) for row in self.rows])
         bounds: list[tuple[float, float]] = []
-        levels, choices, integers, logs = {}, [], [], []
+        choices, integers, logs = [], [], []
         for name in self._searched:
             distribution, column = self.distributions[name], len(bounds)
             if isinstance(distribution, CategoricalDistribution):
@@ -108,15 +107,11 @@ class Space:
                 continue
             bounds.append(_bounds(distribution))
             if distribution.log and isinstance(distribution, IntDistribution):
-                values = range(distribution.low, distribution.high + 1)
-                if len(values) <= MANY:
-                    levels[column] = [math.log(value) for value in values]
-                else:
-                    logs.append(column)
+                logs.append(column)
             elif distribution.step is not None:
                 integers.append(column)
-        if levels or choices or logs:
-            return Mixed(bounds, levels, choices, integers, logs)
+        if choices or logs:
+            return Mixed(bounds, choices=choices, integers=integers, logs=logs)
         return Box(bounds, integers)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
