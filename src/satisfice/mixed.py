@@ -210,7 +210,7 @@ class Mixed:
         return self._spread(shifted_net(n, self._free.dimension, rng))
 
     def uniform(self, n: int, rng: Generator) -> Array:
-        """n points of the unit cube, independent; every level and every choice is equally likely."""
+        """n points of the unit cube, independent and spread as the class says."""
         return self._spread(rng.random((n, self._free.dimension)))
 
 
