@@ -114,7 +114,7 @@ def test_parameters_of_every_kind_are_drawn():
         "k": (0, 100, 5),
         "c": [None, True, 3, "x"],
         "one": [4],
-        "f": (0, 1),
+        "f": (0, 2),
     }
     seen = study(9.0, 8, space=space, f=lambda p: p["s"] + 0.1 * p["f"])
     assert kinds(page.html(seen)).count("slice") == 5

@@ -7,8 +7,8 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from scipy import stats
 
+from satisfice import BadInput, SatisficeWarning, find
 from satisfice.study.space import Space
-from satisfice.types import BadInput
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,21 @@ def test_short_forms_mean_distributions(form, distribution):
 def test_forms_that_mean_nothing_are_refused_by_name(form, message):
     with pytest.raises(BadInput, match=f"space: rate: .*{message}"):
         Space.of({"ok": (0.0, 1.0), "rate": form})
+
+
+def test_a_range_of_two_whole_numbers_is_warned_of_where_the_user_wrote_it():
+    told = r"space: x: \(0, 1\) means the whole numbers 0 and 1 only; .* write the ends as 0.0 and 1.0,"
+    with pytest.warns(SatisficeWarning, match=told) as seen:
+        answer = find(lambda p: p["x"], {"x": (0, 1), "y": (0.0, 1.0)}, 1, noise=0, seed=1)
+    assert [each.filename for each in seen] == [__file__]
+    assert type(answer.params["x"]) is int
+
+
+@pytest.mark.parametrize(
+    "form", [(0, 2), (0.0, 1.0), (0, 1.0), [0, 1], (1, 2, "log"), (False, True), IntDistribution(0, 1)]
+)
+def test_other_ranges_are_not_warned_of(form):
+    Space.of({"x": form})  # a warning would be an error here
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,19 @@ def range_of(name: str, low: float, high: float, third: float | str | None = Non
     return FloatDistribution(low, float(start + steps * step), step=third)
 
 
+def doubt(name: str, form: Any) -> str | None:
+    """What to warn of: a range of two whole numbers, since who writes (0, 1) often means all numbers between."""
+    if not (isinstance(form, tuple) and len(form) == 2):
+        return None
+    low, high = map(native, form)
+    if type(low) is not int or type(high) is not int or high != low + 1:
+        return None
+    return (
+        f"space: {name}: ({low}, {high}) means the whole numbers {low} and {high} only; for all numbers between them write the "
+        f"ends as {low}.0 and {high}.0, and for these two a list of choices"
+    )
+
+
 def choices_of(name: str, values: Sequence[Any]) -> CategoricalDistribution:
     """The distribution of a list of choices."""
     natives = [native(value) for value in values]

@@ -4,8 +4,10 @@ A parameter is written as one or more coordinates of the domain: a number by its
 number of steps from its low end where it has steps), a choice by a group of coordinates of which one is 1.
 """
 
+import itertools
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,13 +31,14 @@ from satisfice.study.forms import (
     FORMS,
     check_choices,
     distribution_of,
+    doubt,
     is_choice,
     is_finite,
     is_number,
     native,
     table_of,
 )
-from satisfice.types import Array, BadInput
+from satisfice.types import Array, BadInput, SatisficeWarning
 
 # of a study's table, beside the parameters
 COLUMNS = ("number", "value", "state", "repeats", "hope", "error", "seconds")
@@ -70,7 +73,8 @@ class Space:
     def of(cls, given: Any) -> "Space":
         """The space that the user wrote.
 
-        A dict gives each name a short form: `(low, high)`, whole numbers if both are ints; `(low, high, "log")`;
+        A dict gives each name a short form: `(low, high)`, whole numbers if both are ints (with a warning where these are two
+        only, such as (0, 1), since who writes that often means all numbers between); `(low, high, "log")`;
         `(low, high, step)`, its high end lowered to a whole number of steps; a list of choices; an Optuna distribution; a frozen
         uniform, loguniform or randint of scipy.stats. A list of dicts or a pandas DataFrame is a table: only its rows are
         candidates, where a column of numbers has an order and any other one holds choices.
@@ -79,6 +83,8 @@ class Space:
             return given
         if isinstance(given, Mapping):
             space = cls({name: distribution_of(name, form) for name, form in given.items()})
+            for problem in filter(None, itertools.starmap(doubt, given.items())):
+                warnings.warn(problem, SatisficeWarning, stacklevel=3)
         else:
             rows = given.to_dict("records") if hasattr(given, "to_dict") else given
             if not (isinstance(rows, Sequence) and len(rows) and all(isinstance(row, Mapping) for row in rows)):
