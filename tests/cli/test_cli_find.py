@@ -208,6 +208,25 @@ def test_earlier_data_teach_and_an_export_is_read_back(capsys):
     assert len(trials(name="b")) == known + 1
 
 
+@pytest.mark.parametrize(
+    "command", [["status"], ["find", "--target", "-0.3", "--noise", "0", "--quiet", *SPACE, *COMMAND]]
+)
+def test_a_dash_prints_the_table_and_nothing_else(command, capsys):
+    words = [command[0], "--csv", "-", *command[1:]]
+    assert (
+        main(
+            ["find", "--target", "-0.3", "--noise", "0", "--seed", "1", "--quiet", "--csv", "out.csv", *SPACE, *COMMAND]
+        )
+        == 0
+    )
+    capsys.readouterr()
+    assert main(words) == 0
+    assert capsys.readouterr().out == Path("out.csv").read_text()
+    assert not Path("-").exists()
+    assert main([words[0], "--json", *words[1:]]) == 2
+    assert "--csv -: the table came for the standard output, and so did --json" in capsys.readouterr().err
+
+
 def test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost(capsys):
     words = ["find", "--target", "5", "--noise", "0", "--quiet", "--param", "a==1+1,@SUM,-x,plain", "--csv", "out.csv"]
     assert main([*words, "--", sys.executable, "-c", "print(-1.5)", "{a}"]) == 4

@@ -15,7 +15,18 @@ from typing import Any
 
 from satisfice.answer import Answer
 from satisfice.cli.params import read_number, read_params
-from satisfice.cli.show import add_place, as_json, hidden, lines, plain, same_place, stored_view, write_csv
+from satisfice.cli.show import (
+    STDOUT,
+    add_place,
+    as_json,
+    check_output,
+    hidden,
+    lines,
+    plain,
+    same_place,
+    stored_view,
+    write_csv,
+)
 from satisfice.command import Command, filled
 from satisfice.search import Search
 from satisfice.types import BadInput
@@ -69,7 +80,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--jobs", type=count, default=1, help="runs at the same time (default: 1)")
     parser.add_argument("--seed", type=_whole, help="of all random numbers (default: drawn once and kept)")
     parser.add_argument("--history", metavar="FILE.csv", type=Path, help="earlier data: a column each, and value")
-    parser.add_argument("--csv", metavar="OUT.csv", type=Path, help="write all evaluations to this file at the end")
+    parser.add_argument("--csv", metavar="OUT.csv", type=Path, help="write all evaluations to this file; - prints them")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(command=run)
@@ -77,6 +88,7 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Search, and print the answer."""
+    check_output(given)
     space: Any = read_params(given.param)
     command = Command(tuple(given.user_command), given.each, given.value)
     command.check(space)
@@ -91,6 +103,8 @@ def run(given: argparse.Namespace) -> int:
             return 128 + (came[0] if came else signal.SIGINT)
     if given.csv is not None:
         write_csv(stored_view(given.storage, given.name), given.csv)
+    if given.csv == STDOUT:
+        return CODES[answer.verdict]
     if given.json:
         print(as_json(answer, name=given.name, target=given.target))
     else:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
     from satisfice.study.view import View
 
 STORAGE, NAME = "satisfice.db", "study"
+STDOUT = Path("-")
 
 
 def add_to(commands: Any) -> None:
@@ -36,7 +37,12 @@ def add_to(commands: Any) -> None:
     )
     add_place(status)
     status.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    status.add_argument("--csv", metavar="FILE", type=Path, help="write all evaluations to this file as well")
+    status.add_argument(
+        "--csv",
+        metavar="FILE",
+        type=Path,
+        help="write all evaluations to this file as well; - prints them and nothing else",
+    )
     status.set_defaults(command=_status)
     report = commands.add_parser(
         "report",
@@ -83,9 +89,12 @@ def _status(given: argparse.Namespace) -> int:
     """Print what the study knows."""
     from satisfice.report.words import goal
 
+    check_output(given)
     seen = stored_view(given.storage, given.name)
     if given.csv is not None:
         write_csv(seen, given.csv)
+    if given.csv == STDOUT:
+        return 0
     running = sum(each.state == "running" for each in seen.evaluations)
     if given.json:
         print(as_json(seen.answer, name=seen.name, target=seen.settings.target, running=running))
@@ -155,8 +164,14 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def check_output(given: argparse.Namespace) -> None:
+    """BadInput where two things were wanted on the standard output."""
+    if given.json and given.csv == STDOUT:
+        raise BadInput("--csv -: the table came for the standard output, and so did --json; one of them was wanted")
+
+
 def write_csv(seen: "View", path: Path) -> None:
-    """Write all evaluations to a file: numbers by repr, texts so that no spreadsheet runs them."""
+    """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them."""
     from satisfice.report.page import put
     from satisfice.study.space import COLUMNS
     from satisfice.study.view import column_of, parameter_names, row_of
@@ -168,7 +183,10 @@ def write_csv(seen: "View", path: Path) -> None:
     table.writerow(map(_cell, columns))
     for row in map(row_of, seen.evaluations):
         table.writerow([_cell(row.get(column)) for column in columns])
-    put(path, text.getvalue().encode(errors="replace"))
+    if path == STDOUT:
+        print(plain(text.getvalue(), keep="\n\t"), end="")
+    else:
+        put(path, text.getvalue().encode(errors="replace"))
 
 
 def _cell(value: Any) -> str:

@@ -136,14 +136,12 @@ class Follower:
         failures, evaluations = len(self._failed), len(self._ended) - len(self._failed)
         notes = list(answer.notes)
         if self._skipped:
-            notes.append(
-                f"{self._skipped} trials were left out, since they have other parameters or lie outside the space"
-            )
+            notes.append(f"trials left out, since they have other parameters or lie outside the space: {self._skipped}")
         if self._rows:
-            notes.append(f"{len(self._rows)} earlier evaluations were taken into account")
+            notes.append(f"earlier evaluations taken into account: {len(self._rows)}")
         if failures:
             errors = self.errors()[1]
-            notes.append(f"{failures} evaluations failed, most often by: {max(errors, key=errors.count)}")
+            notes.append(f"evaluations that failed: {failures}, most often by: {max(errors, key=errors.count)}")
         if answer.verdict == "none" and self._conditional:
             answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
