@@ -14,6 +14,9 @@ from satisfice.types import Array
 
 SPREAD = 256  # candidates over the whole domain
 CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
+RECALLED = (
+    200  # of more points that are assumed to be bad, only so many are learned from: the time grows with their square
+)
 RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
 COPIES = 4  # of each point at each radius
 
@@ -100,11 +103,12 @@ class Belief:
     def assuming_bad(self, U: Array, at_most: float = np.inf) -> "Belief":
         """The belief if each of the points U (k, d) turned out clearly bad, its value being E[f | f < target] or `at_most`.
 
-        This is how pending and failed evaluations are seen; the points are avoided as well.
+        This is how pending and failed evaluations are seen; the points are avoided as well. Of very many only the last ones are
+        learned from.
         """
         at_most = min(at_most, self.target - CLEARLY)
         members = self.members
-        for u in U:
+        for u in U[-RECALLED:]:
             members = tuple((weight, _extended_as_bad(p, u, self.target, at_most)) for weight, p in members)
         return replace(self, members=members, avoid=np.vstack([self.avoid, U]))
 

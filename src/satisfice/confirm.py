@@ -6,6 +6,7 @@ a candidate and what is fresh follows from the history alone. A look that disapp
 the candidates share.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ PATIENCE = 20  # so many repeats are always affordable,
 SHARE = 4.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
 DOUBT = 0.75  # posterior standard deviations taken off a gap: the best of many estimates is too good to be true
+TRIES = 3  # a point where so many evaluations in a row failed is not asked again
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
 
@@ -34,17 +36,20 @@ class Ledger:
     looked: set[bytes] = field(default_factory=set)  # the points that have had their second look
     fresh: dict[bytes, list[float]] = field(default_factory=dict)  # the later values, at the points that have some
     current: bytes | None = None  # the point that was asked again last
+    failures: Counter[bytes] = field(default_factory=Counter)  # so many evaluations in a row failed at a point
+    dropped: set[bytes] = field(default_factory=set)  # the points that are neither asked again nor certified
     same: int = 0  # so many values were the same as the first one at their point,
     different: int = 0  # and so many were not
 
     def add(self, key: bytes, value: float, fresh: bool) -> bool:
         """Enter a value; whether it is a fresh one."""
+        del self.failures[key]
         if key not in self.first:
             self.first[key] = value
             return False
         self.same += self.first[key] == value
         self.different += self.first[key] != value
-        if fresh and self.ask_again(key):
+        if fresh and self.ask_again(key) and key not in self.dropped:
             self.fresh[key].append(value)
             return True
         return False
@@ -59,6 +64,13 @@ class Ledger:
             return False
         self.fresh.setdefault(key, [])
         return True
+
+    def fail(self, key: bytes, pruned: bool) -> None:
+        """Enter an evaluation without a value; one that was pruned would have had a bad one, which the others do not show."""
+        self.ask_again(key)
+        self.failures[key] += 1
+        if pruned or self.failures[key] >= TRIES:
+            self.dropped.add(key)
 
     @property
     def deterministic(self) -> bool | None:

@@ -71,7 +71,9 @@ class Knowledge:
         self._ledger = Ledger()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
-        self._planned: tuple[tuple[int, int], Plan] | None = None  # with the counts of values and candidates
+        self._planned: tuple[tuple[int, ...], Plan] | None = (
+            None  # with the counts of values, candidates and dropped points
+        )
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
         self._failed = np.empty((0, domain.dimension))
         self._y = np.empty(0)
@@ -110,10 +112,14 @@ class Knowledge:
             found = certificate(self.test, values, self._goal, self._delta, self.tested)
             self._certificate = None if found is None else (len(self._y) - 1, found)
 
-    def fail(self, x: npt.ArrayLike) -> None:
-        """Record that the evaluation of x failed: it gave no value, and the search keeps away from there."""
+    def fail(self, x: npt.ArrayLike, *, pruned: bool = False) -> None:
+        """Record that the evaluation of x failed: it gave no value, and the search keeps away from there.
+
+        `pruned=True` says that it was stopped because it went badly. Such a point is never certified: its other values are
+        those that went better.
+        """
         self._failed = np.vstack([self._failed, self._point(x)])
-        self._ledger.ask_again(key_of(x))
+        self._ledger.fail(key_of(x), pruned)
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -190,7 +196,7 @@ class Knowledge:
             fit = self._fitted()
         except NumericalFailure:
             return None
-        counts = len(self._y), self.tested
+        counts = len(self._y), self.tested, len(self._ledger.dropped)
         if self._planned is None or self._planned[0] != counts:
             self._planned = (counts, self._plan_from(fit))
         return self._planned[1]
@@ -201,6 +207,7 @@ class Knowledge:
         means = fit.means
         # of each promising point one value will do
         latest = {key_of(self._X[fit.kept[k]]): int(k) for k in np.flatnonzero(means > target)}
+        latest = {key: k for key, k in latest.items() if key not in self._ledger.dropped}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []

@@ -185,10 +185,8 @@ class Search(Knowledge):
         self.fallback = False
         step = len(self._y) + len(self._failed) + len(waiting) + 1
         rng = default_rng([self.seed, step])
-        if self.deterministic is None and (self._y.max(initial=-np.inf) >= self._goal or self.exhausted):
-            index = int(np.argmax(self._y))
-            if not (waiting == self._U[index]).all(axis=1).any():
-                return self._X[index]
+        if self.deterministic is None and (again := self._telling(waiting)) is not None:
+            return self._X[again]
         blind = Belief(
             members=(),
             domain=self.domain,
@@ -224,6 +222,17 @@ class Search(Knowledge):
                 self._warn_of((Note("numbers", text, serious=True),))
                 u = Sobol().propose(blind, rng)
         return self.domain.from_unit(u[None])[0]
+
+    def _telling(self, waiting: Array) -> int | None:
+        """The index of the value whose repeat tells whether there is noise: the best, if it is good or no other point is left.
+
+        None as long as that repeat is waited for.
+        """
+        for k in np.argsort(-self._y, kind="stable"):
+            if key_of(self._X[k]) not in self._ledger.dropped:
+                wanted = self._y[k] >= self._goal or self.exhausted
+                return int(k) if wanted and not (waiting == self._U[k]).all(axis=1).any() else None
+        return None
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""

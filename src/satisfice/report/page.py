@@ -129,7 +129,7 @@ def _settings(view: View) -> list[tuple[str, str]]:
 def pictures(view: View) -> list[Picture]:
     """All plots that there is something to draw in."""
     goal = plots.Goal(view.settings.target, view.settings.direction == "maximize")
-    seen = [each for each in view.evaluations if each.state in ("complete", "history", "failed")]
+    seen = [each for each in view.evaluations if each.state in ("complete", "history", "failed", "pruned")]
     valued = [each for each in seen if each.value is not None]
     chosen = view.answer.params
     found: list[Picture] = []

@@ -88,7 +88,7 @@ def _dot(frame: Frame, each: Evaluation, goal: Goal, is_chosen: bool, size: floa
 
 def described(each: Evaluation) -> str:
     """An evaluation in one line."""
-    seen = shown(each.error or "failed", 120) if each.value is None else shown(each.value)
+    seen = shown(each.error or each.state, 120) if each.value is None else shown(each.value)
     params = ", ".join(f"{shown(name, 30)} = {shown(value, 30)}" for name, value in list(each.params.items())[:8])
     return f"evaluation {each.number}: {seen} ({params})"
 

@@ -41,9 +41,9 @@ def cost(view: View) -> list[tuple[str, str]]:
     taken = [each.seconds for each in view.evaluations if each.seconds is not None]
     budget = view.settings.budget
     said = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
-    for state, text in (("history", "from earlier data"), ("failed", "failed"), ("running", "running")):
-        if count := states.count(state):  # type: ignore[arg-type]
-            said.append((text, f"{count:,}"))
+    for state in ("history", "failed", "pruned", "running"):
+        if count := states.count(state):
+            said.append(("from earlier data" if state == "history" else state, f"{count:,}"))
     if taken:
         said.append(("time in evaluations", duration(sum(taken))))
     return said

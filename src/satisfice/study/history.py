@@ -59,7 +59,7 @@ class Follower:
         if space is not None and self.settings.space is None:
             self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
         self.states: dict[int, State] = {}
-        self._ended: list[int] = []  # the numbers of the trials that are complete or failed, in order,
+        self._ended: list[int] = []  # the numbers of the trials that are complete, failed or pruned, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
@@ -84,7 +84,7 @@ class Follower:
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
             state = self.states[number] = self._tell(new[number])
-            if state in ("complete", "failed"):
+            if state in ("complete", "failed", "pruned"):
                 insort(self._ended, number)
             if state == "failed":
                 insort(self._failed, number)
@@ -142,6 +142,8 @@ class Follower:
         if failures:
             errors = self.errors()[1]
             notes.append(f"evaluations that failed: {failures}, most often by: {max(errors, key=errors.count)}")
+        if pruned := sum(state == "pruned" for state in self.states.values()):
+            notes.append(f"evaluations that were pruned, and count: {pruned}")
         if answer.verdict == "none" and self._conditional:
             answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
@@ -166,7 +168,7 @@ class Follower:
         """Whether the trials bring parameters that the space does not have, or ranges that contradict it."""
         changed = False
         for trial in new:
-            if trial.state not in (TrialState.COMPLETE, TrialState.FAIL) or CANCELLED in trial.system_attrs:
+            if CANCELLED in trial.system_attrs:
                 continue
             for name, distribution in trial.distributions.items():
                 if distribution.single() or name in self._unfit or self._union.get(name) == distribution:
@@ -179,7 +181,7 @@ class Follower:
 
     def _tell(self, trial: FrozenTrial) -> State:
         """Tell the search of a finished trial; what became of it."""
-        if trial.state == TrialState.PRUNED or CANCELLED in trial.system_attrs:
+        if CANCELLED in trial.system_attrs:
             return "cancelled"
         row = trial.system_attrs.get(HISTORY)
         if row in self._rows:
@@ -193,11 +195,11 @@ class Follower:
                 return "cancelled"
         elif point is None and self.search is not None:
             self._skipped += 1
-        state: State = "failed"
+        state: State = "pruned" if trial.state == TrialState.PRUNED else "failed"
         if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
             state = "complete" if self._tell_value(trial, point) else "failed"
-        if state == "failed" and point is not None and self.search is not None:
-            self.search.fail(point)
+        if state != "complete" and point is not None and self.search is not None:
+            self.search.fail(point, pruned=state == "pruned")
         return state if row is None else "history"
 
     def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:

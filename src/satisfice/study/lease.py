@@ -4,6 +4,7 @@ Optuna gives a trial that was asked for no sign of life. So a worker writes a co
 trial whose beat stands still is lost. Every process measures with its own monotonic clock: the time of day plays no part.
 """
 
+import math
 import os
 import threading
 import time
@@ -92,6 +93,12 @@ class Lease:
         """Finish the trial without a value, and store why."""
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
+
+    def prune(self) -> None:
+        """Finish the trial as pruned, with the last value that it reported if it did, as Optuna does."""
+        trial = self.study._storage.get_trial(self.trial_id)
+        last = trial.intermediate_values.get(trial.last_step, math.nan)
+        self._finish(TrialState.PRUNED, [last] if math.isfinite(last) else None)
 
     def _finish(self, state: TrialState, values: list[float] | None) -> None:
         storage = self.study._storage

@@ -12,7 +12,7 @@ CANCELLED = "satisfice:cancelled"  # the system attribute of a trial that was gi
 HISTORY = "satisfice:history"  # the system attribute of a trial that stands for a row of an earlier table: which row
 LONGEST = 2045  # characters of an attribute that every database takes
 
-State = Literal["complete", "failed", "running", "history", "cancelled"]
+State = Literal["complete", "failed", "pruned", "running", "history", "cancelled"]
 
 
 @dataclass(frozen=True)

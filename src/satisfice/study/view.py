@@ -96,7 +96,7 @@ def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ..
 def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
     state = follower.states.get(trial.number, "running")
     mark = Mark.of(trial)
-    lasted = trial.duration if state in ("complete", "failed") else None
+    lasted = trial.duration if state in ("complete", "failed", "pruned") else None
     return Evaluation(
         number=trial.number,
         params=dict(trial.params),

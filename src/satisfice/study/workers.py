@@ -203,6 +203,9 @@ class Workers:
                 )
         except KeyboardInterrupt:
             raise
+        except optuna.TrialPruned:
+            lease.prune()
+            return False
         except BaseException as problem:
             lease.fail(reason_of(problem))
             if not isinstance(problem, Exception):
