@@ -65,11 +65,11 @@ class Ledger:
         self.fresh.setdefault(key, [])
         return True
 
-    def fail(self, key: bytes, pruned: bool) -> None:
-        """Enter an evaluation without a value; one that was pruned would have had a bad one, which the others do not show."""
+    def fail(self, key: bytes, bad: bool) -> None:
+        """Enter an evaluation without a value; where that is missing because it was bad, the others show too much."""
         self.ask_again(key)
         self.failures[key] += 1
-        if pruned or self.failures[key] >= TRIES:
+        if bad or self.failures[key] >= TRIES:
             self.dropped.add(key)
 
     @property

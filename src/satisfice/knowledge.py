@@ -112,14 +112,14 @@ class Knowledge:
             found = certificate(self.test, values, self._goal, self._delta, self.tested)
             self._certificate = None if found is None else (len(self._y) - 1, found)
 
-    def fail(self, x: npt.ArrayLike, *, pruned: bool = False) -> None:
+    def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there.
 
-        `pruned=True` says that it was stopped because it went badly. Such a point is never certified: its other values are
-        those that went better.
+        `bad=True` says that it has none because it went badly: it was pruned, or broke a constraint. Such a point is never
+        certified, since its other values are those that went better.
         """
         self._failed = np.vstack([self._failed, self._point(x)])
-        self._ledger.fail(key_of(x), pruned)
+        self._ledger.fail(key_of(x), bad)
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -206,8 +206,8 @@ class Knowledge:
         target = float(fit.units.standardise(self._goal))
         means = fit.means
         # of each promising point one value will do
-        latest = {key_of(self._X[fit.kept[k]]): int(k) for k in np.flatnonzero(means > target)}
-        latest = {key: k for key, k in latest.items() if key not in self._ledger.dropped}
+        keys = {int(k): key_of(self._X[fit.kept[k]]) for k in np.flatnonzero(means > target)}
+        latest = {key: k for k, key in keys.items() if key not in self._ledger.dropped}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []

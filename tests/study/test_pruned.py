@@ -1,4 +1,4 @@
-"""Pruned trials, and settings that fail again and again: they teach, are not asked for ever, and certify nothing."""
+"""Trials that were pruned or broke a constraint, and settings that fail again and again: they teach, and certify nothing."""
 
 from collections import Counter
 
@@ -8,6 +8,7 @@ from numpy.random import default_rng
 from optuna.trial import TrialState
 
 from satisfice import Box, GoodActionSampler, Search, find, stop_when_certain
+from satisfice.report import page
 from satisfice.study.view import view
 
 
@@ -61,6 +62,26 @@ def test_a_setting_that_was_pruned_is_not_certified_by_the_repeats_that_went_bet
     assert (answer.verdict, answer.params) == ("good", {"c": "steady"})
 
 
+def test_what_breaks_a_constraint_is_not_good_whatever_its_value():
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        trial.set_constraint("cost", y - 0.5)
+        return x + y  # 1.5 at best, where y is at its limit
+
+    study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(1.4, noise=0, seed=1))
+    study.optimize(objective, n_trials=60, callbacks=[stop_when_certain()])
+    shown = view(study)
+    assert shown.answer.verdict == "good"
+    assert shown.answer.params == study.best_params
+    assert shown.answer.params["y"] <= 0.5
+    broken = [each for each in shown.evaluations if each.params["y"] > 0.5]
+    assert broken
+    assert {(each.state, each.value) for each in broken} == {("infeasible", None)}
+    assert all("the constraint 'cost' is 0." in each.error for each in broken)
+    assert f"evaluations that broke a constraint, and count: {len(broken)}" in shown.answer.notes
+    assert "gave no value" in page.html(shown)
+
+
 def test_an_objective_of_find_may_prune():
     def objective(params):
         trial, value = params["trial"], params["x"]
@@ -108,7 +129,7 @@ def test_thousands_of_pruned_trials_take_no_longer_than_hundreds():
         for x in rng.random((30, 3)):
             search.tell(x, -(x**2).sum())
         for x in rng.random((failures, 3)):
-            search.fail(x, pruned=True)
+            search.fail(x, bad=True)
         x = search.ask()
         return len(search._belief(search._fitted(), 1).assuming_bad(search._failed).members[0][1].X), x
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from satisfice.border import sign_of
 from satisfice.report import model, plots, words
 from satisfice.report.axes import scale_around, shown
+from satisfice.study.mark import ENDED
 from satisfice.study.view import Evaluation, View, parameter_names
 from satisfice.types import BadInput, NumericalFailure
 
@@ -129,7 +130,7 @@ def _settings(view: View) -> list[tuple[str, str]]:
 def pictures(view: View) -> list[Picture]:
     """All plots that there is something to draw in."""
     goal = plots.Goal(view.settings.target, view.settings.direction == "maximize")
-    seen = [each for each in view.evaluations if each.state in ("complete", "history", "failed", "pruned")]
+    seen = [each for each in view.evaluations if each.state in ("history", *ENDED)]
     valued = [each for each in seen if each.value is not None]
     chosen = view.answer.params
     found: list[Picture] = []

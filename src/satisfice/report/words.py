@@ -41,7 +41,7 @@ def cost(view: View) -> list[tuple[str, str]]:
     taken = [each.seconds for each in view.evaluations if each.seconds is not None]
     budget = view.settings.budget
     said = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
-    for state in ("history", "failed", "pruned", "running"):
+    for state in ("history", "failed", "pruned", "infeasible", "running"):
         if count := states.count(state):
             said.append(("from earlier data" if state == "history" else state, f"{count:,}"))
     if taken:

@@ -18,7 +18,7 @@ from satisfice.border import sign_of
 from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
-from satisfice.study.mark import ASKED, CANCELLED, HISTORY, Mark, State
+from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State
 from satisfice.study.settings import Settings
 from satisfice.study.space import Space
 from satisfice.types import Array, BadInput
@@ -59,7 +59,7 @@ class Follower:
         if space is not None and self.settings.space is None:
             self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
         self.states: dict[int, State] = {}
-        self._ended: list[int] = []  # the numbers of the trials that are complete, failed or pruned, in order,
+        self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
@@ -84,7 +84,7 @@ class Follower:
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
             state = self.states[number] = self._tell(new[number])
-            if state in ("complete", "failed", "pruned"):
+            if state in ENDED:
                 insort(self._ended, number)
             if state == "failed":
                 insort(self._failed, number)
@@ -142,8 +142,11 @@ class Follower:
         if failures:
             errors = self.errors()[1]
             notes.append(f"evaluations that failed: {failures}, most often by: {max(errors, key=errors.count)}")
-        if pruned := sum(state == "pruned" for state in self.states.values()):
-            notes.append(f"evaluations that were pruned, and count: {pruned}")
+        made = Counter(self.states.values())
+        if made["pruned"]:
+            notes.append(f"evaluations that were pruned, and count: {made['pruned']}")
+        if made["infeasible"]:
+            notes.append(f"evaluations that broke a constraint, and count: {made['infeasible']}")
         if answer.verdict == "none" and self._conditional:
             answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
@@ -196,10 +199,12 @@ class Follower:
         elif point is None and self.search is not None:
             self._skipped += 1
         state: State = "pruned" if trial.state == TrialState.PRUNED else "failed"
-        if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
+        if _broken(trial):
+            state = "infeasible"
+        elif trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
             state = "complete" if self._tell_value(trial, point) else "failed"
         if state != "complete" and point is not None and self.search is not None:
-            self.search.fail(point, pruned=state == "pruned")
+            self.search.fail(point, bad=state != "failed")
         return state if row is None else "history"
 
     def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:
@@ -265,8 +270,16 @@ class Follower:
             self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())
 
 
+def _broken(trial: FrozenTrial) -> str | None:
+    """The name of a constraint that a trial breaks, None if there is none."""
+    return next((name for name, value in trial.constraints.items() if value > 0), None)
+
+
 def error_of(trial: FrozenTrial) -> str:
     """Why a trial has no usable value, in words."""
+    broken = _broken(trial)
+    if broken is not None:
+        return f"the constraint {broken!r} is {trial.constraints[broken]:g}; at most 0 was wanted"
     return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))
 
 

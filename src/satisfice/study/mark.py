@@ -12,7 +12,8 @@ CANCELLED = "satisfice:cancelled"  # the system attribute of a trial that was gi
 HISTORY = "satisfice:history"  # the system attribute of a trial that stands for a row of an earlier table: which row
 LONGEST = 2045  # characters of an attribute that every database takes
 
-State = Literal["complete", "failed", "pruned", "running", "history", "cancelled"]
+State = Literal["complete", "failed", "pruned", "infeasible", "running", "history", "cancelled"]
+ENDED = ("complete", "failed", "pruned", "infeasible")  # the states of evaluations that were made
 
 
 @dataclass(frozen=True)

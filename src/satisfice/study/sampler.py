@@ -39,8 +39,9 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
 
     `noise`, `confidence`, `value_range`, `rule` and `model` are those of `satisfice.Search`; the direction is the study's. The
     parameters are learned from the trials, conditional ones as well; those that no trial has had yet, and those whose range
-    changes, are left to `independent_sampler` (random by default). Trials that fail or are pruned teach it to keep away. Workers
-    on one storage see each other's trials; a sampler keeps nothing that is not in the storage.
+    changes, are left to `independent_sampler` (random by default). Trials that fail, are pruned or break a constraint are not
+    good, whatever their value, and teach it to keep away. Workers on one storage see each other's trials; a sampler keeps nothing
+    that is not in the storage.
     """
 
     def __init__(

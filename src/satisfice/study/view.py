@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.answer import Answer
 from satisfice.search import Search
 from satisfice.study.history import Follower, error_of
-from satisfice.study.mark import Mark, State
+from satisfice.study.mark import ENDED, Mark, State
 from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
@@ -96,7 +96,7 @@ def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ..
 def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
     state = follower.states.get(trial.number, "running")
     mark = Mark.of(trial)
-    lasted = trial.duration if state in ("complete", "failed", "pruned") else None
+    lasted = trial.duration if state in ENDED else None
     return Evaluation(
         number=trial.number,
         params=dict(trial.params),
@@ -104,7 +104,7 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
         state=state,
         repeats=None if mark is None else mark.repeats,
         hope=None if mark is None else mark.hope,
-        error=error_of(trial) if state == "failed" else None,
+        error=error_of(trial) if state in ("failed", "infeasible") else None,
         seconds=None if lasted is None else max(lasted.total_seconds(), 0.0),  # a clock may have been set back
     )
 
