@@ -225,9 +225,8 @@ WHY = {  # by the number of a claim: where it does not hold, or is not decided: 
     ),
     3: (
         "It is on robot4, by a third. On robot3 ei is level with pg: both are done after some 25 evaluations, three "
-        "of which are the starting points, so that there is little left to gain. On xgboost, of which there are four trials "
-        "of ten runs a rule so far, ts and mes have the smallest means and pg is in the middle: in twelve of forty runs it "
-        "finds nothing."
+        "of which are the starting points, so that there is little left to gain. On xgboost, with five trials of ten runs a "
+        "rule, ts and mes have the smallest means and pg is in the middle: in thirteen of fifty runs it finds nothing."
     ),
     4: (
         "On ackley pg and ts are level after 20 evaluations, but then ts draws ahead (table below). In the runs that "
