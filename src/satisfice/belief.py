@@ -14,9 +14,7 @@ from satisfice.types import Array
 
 SPREAD = 256  # candidates over the whole domain
 CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
-RECALLED = (
-    200  # of more points that are assumed to be bad, only so many are learned from: the time grows with their square
-)
+RECALLED = 200  # of more bad points only so many are learned from: the time grows with their square
 RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
 COPIES = 4  # of each point at each radius
 

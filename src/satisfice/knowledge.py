@@ -71,9 +71,7 @@ class Knowledge:
         self._ledger = Ledger()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
-        self._planned: tuple[tuple[int, ...], Plan] | None = (
-            None  # with the counts of values, candidates and dropped points
-        )
+        self._planned: tuple[tuple[int, ...], Plan] | None = None  # with counts of values, candidates, dropped points
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
         self._failed = np.empty((0, domain.dimension))
         self._y = np.empty(0)

@@ -199,7 +199,7 @@ class Follower:
         elif point is None and self.search is not None:
             self._skipped += 1
         state: State = "pruned" if trial.state == TrialState.PRUNED else "failed"
-        if _broken(trial):
+        if _broken(trial) is not None:
             state = "infeasible"
         elif trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
             state = "complete" if self._tell_value(trial, point) else "failed"
