@@ -18,7 +18,11 @@ from satisfice.types import BadInput
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One trial of a study. `history` rows came from an earlier table; `cancelled` ones were given up and teach nothing."""
+    """One trial of a study.
+
+    `history` rows came from an earlier table; `cancelled` ones were given up and teach nothing; `failed`, `pruned` and
+    `infeasible` ones (which broke a constraint) have no value that counts, and teach where not to look.
+    """
 
     number: int
     params: dict[str, Any]
