@@ -23,13 +23,13 @@ FEW = 3  # runs; a peer with fewer has not shown what it can do
 NAMES = {
     "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
     "gp-constraint": "Optuna GPSampler, target as constraint", "cmaes": "Optuna CMA-ES", "botorch-ei": "BoTorch log EI",
-    "botorch-pi": "BoTorch log PI over the target", "ax": "Ax", "ax-constraint": "Ax, target as constraint",
+    "botorch-pi": "BoTorch log PI over the target", "ax": "Ax",
     "smac": "SMAC3 black box", "bayes-opt": "bayesian-optimization", "random": "random",
 }  # fmt: skip
 COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F00", "gp-constraint": "#E69F00",
-           "cmaes": "#8C564B", "botorch-ei": "#009E73", "botorch-pi": "#009E73", "ax": "#CC79A7", "ax-constraint": "#CC79A7",
+           "cmaes": "#8C564B", "botorch-ei": "#009E73", "botorch-pi": "#009E73", "ax": "#CC79A7",
            "smac": "#7F7F00", "bayes-opt": "#555555", "random": "#AAAAAA"}  # fmt: skip
-DASHED = ("gp-constraint", "botorch-pi", "ax-constraint")
+DASHED = ("gp-constraint", "botorch-pi")
 Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
 
 
@@ -298,8 +298,8 @@ _TAIL = f"""
 - A figure with * has fewer than {ENOUGH} runs, a ratio to such a peer as few pairs; the table above says how many. Fewer than {FEW} are not shown.
 - The CPU seconds are those of the library alone, one thread, without the function.
 - satisfice is told `noise=0`, GPSampler `deterministic_objective=True`, SMAC `deterministic=True`.
-- The target is told to satisfice, to BoTorch's log PI (`best_f`), to GPSampler as `trial.set_constraint("target", target - value)`
-  and to Ax as an outcome constraint on the value with a constant as the objective; the other contestants only maximise.
+- The target is told to satisfice, to BoTorch's log PI (`best_f`) and to GPSampler as `trial.set_constraint("target", target - value)`;
+  the other contestants only maximise.
 - The starting points are given as finished trials (Optuna, Ax, SMAC), told or registered data. They count towards the random
   trials that TPE (10), GPSampler (10) and Ax (5) begin with. SMAC goes through its own design of 8 Sobol points a parameter, at
   most 50, after them; CMA-ES starts from the centre of the box whatever the starting points are.

@@ -111,37 +111,26 @@ def botorch(acquisition: str) -> Contestant:
     return questions
 
 
-def ax(*, constraint: bool = False) -> Contestant:
-    """Ax's client as it comes; with the constraint, a constant is maximised subject to value >= target."""
+def ax(problem: Problem, seed: int, told: Told) -> Questions:
+    """Ax's client as it comes."""
+    from ax import Client  # type: ignore[import-not-found]
+    from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # type: ignore[import-not-found]
 
-    def questions(problem: Problem, seed: int, told: Told) -> Questions:
-        from ax import Client  # type: ignore[import-not-found]
-        from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # type: ignore[import-not-found]
+    def parameter(name: str, form: Any) -> Any:
+        if isinstance(form, list):
+            return ChoiceParameterConfig(name=name, values=form, parameter_type="str", is_ordered=False)
+        kind = "int" if isinstance(form[0], int) else "float"
+        scaling = "log" if len(form) == 3 else "linear"
+        return RangeParameterConfig(name=name, bounds=form[:2], parameter_type=kind, scaling=scaling)
 
-        def parameter(name: str, form: Any) -> Any:
-            if isinstance(form, list):
-                return ChoiceParameterConfig(name=name, values=form, parameter_type="str", is_ordered=False)
-            kind = "int" if isinstance(form[0], int) else "float"
-            scaling = "log" if len(form) == 3 else "linear"
-            return RangeParameterConfig(name=name, bounds=form[:2], parameter_type=kind, scaling=scaling)
-
-        client = Client(random_seed=seed)
-        client.configure_experiment(parameters=[parameter(*entry) for entry in problem.space.items()])
-        if constraint:
-            client.configure_optimization("nothing", outcome_constraints=[f"value >= {problem.target!r}"])
-        else:
-            client.configure_optimization("value")
-
-        def tell(index: int, value: float) -> None:
-            client.complete_trial(index, raw_data={"value": value} | ({"nothing": 0.0} if constraint else {}))
-
-        for params, value in told:
-            tell(client.attach_trial(params), value)
-        while True:
-            ((index, params),) = client.get_next_trials(max_trials=1).items()
-            tell(index, (yield params))
-
-    return questions
+    client = Client(random_seed=seed)
+    client.configure_experiment(parameters=[parameter(*entry) for entry in problem.space.items()])
+    client.configure_optimization("value")
+    for params, value in told:
+        client.complete_trial(client.attach_trial(params), raw_data={"value": value})
+    while True:
+        ((index, params),) = client.get_next_trials(max_trials=1).items()
+        client.complete_trial(index, raw_data={"value": (yield params)})
 
 
 def smac(problem: Problem, seed: int, told: Told) -> Questions:
@@ -223,15 +212,14 @@ CONTESTANTS: dict[str, Contestant] = {
     "cmaes": optuna(lambda samplers, seed: samplers.CmaEsSampler(seed=seed, warn_independent_sampling=False)),
     "botorch-ei": botorch("LogExpectedImprovement"),
     "botorch-pi": botorch("LogProbabilityOfImprovement"),
-    "ax": ax(),
-    "ax-constraint": ax(constraint=True),
+    "ax": ax,
     "smac": smac,
     "bayes-opt": bayes_opt,
     "random": by_chance,
 }
 OURS = ("auto", "paper")
 PACKAGES = {"tpe": "optuna", "gp": "optuna", "gp-constraint": "optuna", "cmaes": "optuna", "botorch-ei": "botorch",
-            "botorch-pi": "botorch", "ax": "ax-platform", "ax-constraint": "ax-platform", "smac": "smac",
+            "botorch-pi": "botorch", "ax": "ax-platform", "smac": "smac",
             "bayes-opt": "bayesian-optimization"}  # fmt: skip
 
 
