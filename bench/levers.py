@@ -10,7 +10,7 @@ docs/default.md.
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from bootstrap import interval, ratio
 from eval_peers import satisfice
 from eval_problems import PROBLEMS
 from evaluations import run
+from interactions import Interacting
 from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
@@ -26,6 +27,7 @@ from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
 from satisfice.gp.families import Family, auto_families, exact_families
 from satisfice.gp.fit import Fit, Model, Observations
+from satisfice.gp.kernels import Additive
 from satisfice.gp.learned import LearnedModel, has_grown
 from satisfice.gp.models import auto_model
 from satisfice.rules import Rule
@@ -42,6 +44,7 @@ NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task
 
 def _model(
     *left_out: int,
+    families: Callable[[int], tuple[Family, ...]] = exact_families,
     bends: bool = True,
     integrates: bool = True,
     learns_at: Callable[[int], bool] = has_grown,
@@ -49,10 +52,33 @@ def _model(
 ) -> LearnedModel:
     """The default model without noise, but for some of its kernels or other parts."""
 
-    def families(dimension: int) -> tuple[Family, ...]:
-        return tuple(f for k, f in enumerate(exact_families(dimension)) if k not in left_out or dimension == 1)
+    def chosen(dimension: int) -> tuple[Family, ...]:
+        return tuple(f for k, f in enumerate(families(dimension)) if k not in left_out or dimension == 1)
 
-    return LearnedModel(families, learns_at, starting_points, bends=bends, integrates=integrates, tolerance=1e-3)
+    return LearnedModel(chosen, learns_at, starting_points, bends=bends, integrates=integrates, tolerance=1e-3)
+
+
+@cache
+def with_interactions(dimension: int) -> tuple[Family, ...]:
+    """The default's kernels, and one of main effects and interactions of two coordinates, expected to be like the additive one."""
+    if dimension == 1:
+        return exact_families(dimension)
+    additive = exact_families(dimension)[3]
+    return (*exact_families(dimension), replace(additive, kernel=Interacting("matern52", np.array([0.5]))))
+
+
+@cache
+def same_in_every_dimension(dimension: int) -> tuple[Family, ...]:
+    """The default's kernels, but a length-scale of 0.5 is expected whatever the dimension, not 0.5 sqrt(d)."""
+
+    def lowered(family: Family) -> Family:
+        if isinstance(family.kernel, Additive):  # its length-scale is the same already
+            return family
+        lengths = [name.startswith("length-scale") for name in (*family.kernel.names, "noise")]
+        prior = replace(family.prior, centre=family.prior.centre - np.where(lengths, 0.5 * np.log(dimension), 0.0))
+        return replace(family, kernel=family.kernel.with_parameters(prior.centre[:-1]), prior=prior)
+
+    return tuple(map(lowered, exact_families(dimension)))
 
 
 @dataclass(frozen=True)
@@ -118,6 +144,12 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "no-se": ("without the SE kernel", Aspire(), _model(0)),
     "no-ard": ("without a length-scale for each dimension", Aspire(), _model(2)),
     "no-additive": ("without the additive kernel", Aspire(), _model(3)),
+    "interactions": ("with a kernel of interactions", Aspire(), _model(families=with_interactions)),
+    "same-lengths": (
+        "0.5 expected of length-scales, not 0.5 sqrt(d)",
+        Aspire(),
+        _model(families=same_in_every_dimension),
+    ),
     "every": ("learns after every value", Aspire(), _model(learns_at=lambda n: n > 0)),
     "starts-8": ("eight starting points", Aspire(), _model(starting_points=8)),
     "best-kernel": ("the best kernel alone", Aspire(), Reweighted(partial(tempered, temperature=1e-3), _model())),

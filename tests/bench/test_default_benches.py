@@ -15,7 +15,9 @@ import luck
 import numpy as np
 import price
 import trust
+from interactions import Interacting
 from numpy.random import default_rng
+from scipy.optimize import approx_fprime
 from scipy.stats import norm
 
 from satisfice.belief import Belief
@@ -58,6 +60,46 @@ def test_the_weights_by_values_left_out_are_those_of_posteriors_without_them():
         laws = [other.marginal(U[i : i + 1]) for i, other in enumerate(others)]
         expected.append(sum(norm(m[0], np.hypot(s[0], 0.1**0.5)).logpdf(v) for (m, s), v in zip(laws, y, strict=True)))
     assert levers.left_out_values(fit) == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_kernel_of_interactions_is_the_mean_over_coordinates_and_pairs():
+    rng = default_rng(1)
+    A, B = rng.random((4, 3)), rng.random((5, 3))
+    kernel = Interacting("matern52", np.array([0.4]), 1.3)
+    along = [Stationary("matern52", 0.4)(A[:, [j]], B[:, [j]]) for j in range(3)]
+    pairs = [along[j] * along[k] for j in range(3) for k in range(j)]
+    expected = 1.3**2 / 2 * (np.mean(along, axis=0) + np.mean(pairs, axis=0))
+    assert kernel(A, B) == pytest.approx(expected)
+    assert np.diagonal(kernel(A, A)) == pytest.approx(np.full(4, kernel.variance))
+
+
+def test_the_kernel_of_interactions_has_the_derivatives_of_its_values():
+    rng = default_rng(2)
+    U, X, weights = rng.random((4, 3)), rng.random((5, 3)), rng.standard_normal((4, 5))
+    kernel = Interacting("matern52", np.array([0.4]), 1.3)
+
+    def by_points(u):
+        return float((weights * kernel(u.reshape(4, 3), X)).sum())
+
+    pulled = kernel.cross(U, X).pull(weights)
+    assert pulled.ravel() == pytest.approx(approx_fprime(U.ravel(), by_points, 1e-7), abs=1e-5)
+    symmetric = weights[:, :4] + weights[:, :4].T
+
+    def by_parameters(p):
+        return float((symmetric * kernel.with_parameters(p)(U, U)).sum())
+
+    expected = approx_fprime(kernel.parameters, by_parameters, 1e-7)
+    assert kernel.gram(U).pull_parameters(symmetric) == pytest.approx(expected, abs=1e-5)
+
+
+def test_length_scales_that_are_expected_alike_in_every_dimension_are_those_of_one_dimension():
+    families = levers.same_in_every_dimension(4)
+    for family in families:
+        named = zip(family.kernel.names, family.prior.centre, family.kernel.parameters, strict=False)
+        lengths = [(centre, start) for name, centre, start in named if name.startswith("length-scale")]
+        assert lengths == [(pytest.approx(np.log(0.5)),) * 2] * len(lengths)
+        assert lengths
+    assert len(families) == len(levers.exact_families(4))
 
 
 def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
