@@ -95,9 +95,9 @@ class Trusting(Aspire):
 
 
 VARIANTS: dict[str, tuple[str, Rule]] = {
-    "default": ("the default", Aspire()),
-    "trust": ("always in a trust region", Trusting()),
-    "turns": ("at every second question", Trusting(always=False)),
+    "default": ("the default without sweeps", Aspire(sweeps=False)),
+    "trust": ("always in a trust region", Trusting(sweeps=False)),
+    "turns": ("at every second question", Trusting(sweeps=False, always=False)),
 }
 
 # name: (dimension, low, high, function, targets). The first target is that of xi = 1/10,000, the second lies half the way from there to the

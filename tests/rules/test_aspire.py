@@ -1,4 +1,4 @@
-"""The default rule: a level within reach, and a distance where the search has stopped rising."""
+"""The default rule: a level within reach, and a distance or a sweep where the search has stopped rising."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from numpy.random import default_rng
 from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
+from satisfice.mixed import Mixed
 from satisfice.rules.aspire import NEAREST, Aspire
 from satisfice.rules.marginal import ProbabilityGood
 
@@ -35,8 +36,9 @@ def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
-def test_a_stale_search_keeps_its_distance_at_every_second_question(domain):
-    belief = replace(belief_on(domain, members=2), stale=STALE, step=20)
+@pytest.mark.parametrize("step", [18, 20])
+def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step):
+    belief = replace(belief_on(domain, members=2), stale=STALE, step=step)
     for seed in range(20):
         u = Aspire().propose(belief, default_rng(seed))
         gap = np.sqrt(((belief.avoid - u) ** 2).mean(axis=1)).min()
@@ -44,6 +46,61 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain):
         assert (domain.snap(u[None]) == u).all()
     odd = replace(belief, step=21)
     assert (Aspire().propose(odd, default_rng(0)) == Aspire().propose(replace(odd, stale=0), default_rng(0))).all()
+
+
+SEARCHED = {
+    "box": Box([(0.0, 1.0)] * 3),
+    "whole": Box([(0.0, 1.0), (0, 10), (-3, 3)], integers=[1, 2]),
+    "choices": Mixed([(0.0, 1.0), *[(0, 1)] * 5], choices=[(1, 2, 3), (4, 5)]),
+}
+
+
+@pytest.mark.parametrize("domain", SEARCHED.values(), ids=list(SEARCHED))
+def test_every_fourth_question_of_a_stale_search_changes_one_parameter_of_the_best_point(domain):
+    belief = replace(belief_on(domain, members=1), stale=STALE, step=20)
+    asked = Aspire().propose(belief, default_rng(0))
+    changed = {j for j in range(domain.dimension) if asked[j] != belief.best[0][j]}
+    groups = getattr(domain, "choices", ())
+    parameters = {next((group for group in groups if j in group), j) for j in changed}
+    assert len(parameters) == 1
+    assert (domain.snap(asked[None]) == asked).all()
+    without = Aspire(sweeps=False).propose(belief, default_rng(0))
+    assert (without == Aspire().propose(replace(belief, step=22), default_rng(0))).all()  # keeps a distance, as then
+    assert (without != belief.best[0]).sum() > 1
+
+
+def test_the_line_is_asked_far_from_what_was_asked_on_it():
+    """Along each coordinate of the best point all but one end has been asked: that end is left."""
+    domain = Box([(0.0, 1.0)] * 2)
+    belief = belief_on(domain, members=1)
+    best = np.array([0.9, 0.5])
+    taken = np.array([best, [0.5, 0.5], [0.9, 0.0], [0.9, 0.25], [0.9, 0.75], [0.9, 1.0]])
+    asked = Aspire().propose(replace(belief, stale=STALE, step=20, best=best[None], avoid=taken), default_rng(0))
+    assert asked[1] == 0.5
+    assert asked[0] <= 0.25 + 1e-12
+
+
+def test_a_limit_for_which_zero_means_none_is_found():
+    """The value rises with the limit towards 0.98, and only without a limit can it reach the target, 1."""
+
+    def value(x):
+        rate, limit, columns, rows = x
+        top = 1.05 if limit == 0 else 0.98 - 0.2 * np.exp(-limit / 3)
+        lost = 0.3 * rate + sum(1.2 * (share - 0.8) ** 2 / (share + 0.1) for share in (columns, rows))
+        return float(top - lost + 0.006 * np.sin(400 * rate + 300 * columns + 500 * rows))
+
+    def spent(rule, seed):
+        search = Search(Box([(0.0, 1.0), (0, 10), (0.0, 1.0), (0.0, 1.0)], integers=[1]), 1.0, rule, noise=0, seed=seed)
+        for count in range(1, 80):
+            x = search.ask()
+            search.tell(x, value(x))
+            if value(x) >= 1:
+                return count
+        return 80
+
+    found = [spent(Aspire(), seed) for seed in (1, 5)]
+    assert max(found) <= 32
+    assert sum(found) < sum(spent(Aspire(sweeps=False), seed) for seed in (1, 5))
 
 
 @pytest.mark.parametrize("step", [4, 6, 14])

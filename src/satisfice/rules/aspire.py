@@ -11,11 +11,10 @@ from satisfice.maximise import SAME, best_from, best_of, candidates
 from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.types import Array
 
-NEAREST, FARTHEST = (
-    0.02,
-    0.3,
-)  # the distance that is kept, as a root mean square over the coordinates, is drawn from between these
+# The distance that is kept, as a root mean square over the coordinates, is drawn from between these.
+NEAREST, FARTHEST = 0.02, 0.3
 COPIES = 40  # of each of the best points
+STOPS = 17  # values of a coordinate on a line through the best point
 
 
 @dataclass(frozen=True)
@@ -29,19 +28,22 @@ class Aspire:
     Even so the corners draw it: there are 2^d of them, and what is known least is always farthest out. In three and more
     dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
     And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
-    was tried in vain is left.
+    was tried in vain is left. With `sweeps`, every other one of these questions changes one coordinate of the best point alone,
+    far from what was asked: where the model is wrong about one parameter (a limit for which 0 means none), no other would look.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
     margin: float = 0.25
     early: int = 4
     patience: int = 10
+    sweeps: bool = True
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of P(f(x) >= level), among the points at a distance where the search is stale."""
+        """The maximiser of P(f(x) >= level); where the search is stale, among points at a distance or on lines."""
         turn = belief.step % 2
         if turn == 0 and belief.stale >= self.patience:
-            points = _at_a_distance(belief, rng)
+            sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
+            points = _on_lines(belief) if sweeps else _at_a_distance(belief, rng)
             if len(points):
                 return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
         margin = self._margin(belief) if turn == 0 else 0.0
@@ -78,3 +80,16 @@ def _at_a_distance(belief: Belief, rng: Generator) -> Array:
         points = np.vstack([belief.domain.candidates(512, rng), near])
     gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
     return points[gaps >= max(min(distance, gaps.max() / 2), SAME)]
+
+
+def _on_lines(belief: Belief) -> Array:
+    """The best point with one coordinate changed, at least half as far from all that were asked as the farthest of these.
+
+    Snapping makes the choice of a coordinate that stands for one, if it is the largest of its group.
+    """
+    d = belief.domain.dimension
+    points = np.repeat(belief.best[:1], d * STOPS, axis=0)
+    points[np.arange(d * STOPS), np.repeat(np.arange(d), STOPS)] = np.tile(np.linspace(0.0, 1.0, STOPS), d)
+    points = belief.domain.snap(points)
+    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf)
+    return points[gaps >= max(gaps.max() / 2, SAME)]
