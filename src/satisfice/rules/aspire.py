@@ -28,8 +28,9 @@ class Aspire:
     Even so the corners draw it: there are 2^d of them, and what is known least is always farthest out. In three and more
     dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
     And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
-    was tried in vain is left. With `sweeps`, every other one of these questions changes one coordinate of the best point alone,
-    far from what was asked: where the model is wrong about one parameter (a limit for which 0 means none), no other would look.
+    was tried in vain is left. With `sweeps`, after the early questions, every other one of these changes one coordinate of the
+    best point alone, far from what was asked: where the model is wrong about one parameter (a limit for which 0 means none), no
+    other would look.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
@@ -40,13 +41,13 @@ class Aspire:
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= level); where the search is stale, among points at a distance or on lines."""
-        turn = belief.step % 2
+        turn, margin = belief.step % 2, self._margin(belief)
         if turn == 0 and belief.stale >= self.patience:
-            sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
+            sweeps = self.sweeps and belief.step % 4 == 0 and margin == 0 and belief.points is None
             points = _on_lines(belief) if sweeps else _at_a_distance(belief, rng)
             if len(points):
                 return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
-        margin = self._margin(belief) if turn == 0 else 0.0
+        margin = margin if turn == 0 else 0.0
         start = candidates(belief, rng, margin)
         score, scores = _score(belief, start.points, self.reach[turn])
         return best_from(start, scores, score, belief, rng, margin)
