@@ -109,7 +109,7 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
     monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
     levers.main()
     rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.split(" | ")[0] for row in rows] == ["| the default", "| pg in the place of aspire"]
+    assert [row.split(" | ")[0] for row in rows] == ["| the default without sweeps", "| pg in the place of aspire"]
     monkeypatch.setattr(sys, "argv", ["levers.py", "--only", "nosuch"])
     with pytest.raises(SystemExit):
         levers.main()
@@ -145,7 +145,7 @@ def test_every_variant_with_a_trust_region_finds_a_good_value(variant):
     found = trust.run_variant(variant, "styblinski20 476.433", 12)
     assert found["good"]
     assert found["evaluations"] > 3  # not a starting point
-    assert "| the default | 1 |" in trust.table([found | {"lever": "default"}])
+    assert "| the default without sweeps | 1 |" in trust.table([found | {"lever": "default"}])
 
 
 @pytest.mark.parametrize("q", [1, 4])
