@@ -60,5 +60,7 @@ class Interacting(Additive):
         return self.cross(X, X)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        """No rule that draws paths is tried with this kernel."""
-        raise NotImplementedError
+        """There are none: those of `Additive` would be another kernel's, and no lever draws paths."""
+        raise NotImplementedError(
+            "paths cannot be drawn with the kernel of interactions; try it with a rule that draws none"
+        )

@@ -47,7 +47,8 @@ class Aspire:
             points = _on_lines(belief) if sweeps else _at_a_distance(belief, rng)
             if len(points):
                 return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
-        margin = margin if turn == 0 else 0.0
+        if turn == 1:
+            margin = 0.0
         start = candidates(belief, rng, margin)
         score, scores = _score(belief, start.points, self.reach[turn])
         return best_from(start, scores, score, belief, rng, margin)
