@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest, qmc
 
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 
 EPS = np.finfo(float).eps
 MIXED = Box([(0.01, 0.3), (2, 15), (-5, -1)], integers=[1, 2])

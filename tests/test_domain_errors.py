@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.types import BadInput, SatisficeError
 
 

@@ -13,6 +13,7 @@ PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
     {"types", "threads", "widths", "border", "extras"},
     {"sobol", "acquisition", "regret"},
+    {"finite"},
     {"domain"},
     {"mixed"},
     {"gp"},
@@ -30,7 +31,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_ONLY = {
     "theory": {"types", "widths", "gp", "theory"},
-    "problems": {"types", "extras", "domain", "problems"},
+    "problems": {"types", "extras", "finite", "domain", "problems"},
 }
 
 

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from satisfice.acquisition import log_expected_excess, mix_logs, mix_standard_scores, standard_score
 from satisfice.belief import Belief
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.maximise import SAME, Climbers, climb, maximise, taken

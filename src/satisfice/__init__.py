@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from satisfice.answer import Answer
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.mixed import Mixed
 from satisfice.search import Search
 from satisfice.types import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted

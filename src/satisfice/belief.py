@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition import log_cdf_and_hazard, probability_good
-from satisfice.domain import Domain, Finite
+from satisfice.domain import Domain
+from satisfice.finite import Finite
 from satisfice.gp.posterior import Marginal, MarginalWithPull, Posterior
 from satisfice.types import Array
 

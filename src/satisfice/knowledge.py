@@ -13,7 +13,8 @@ from satisfice.belief import Belief
 from satisfice.border import checked_direction, number, sign_of, stated_noise, whole
 from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
 from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
-from satisfice.domain import Box, Domain, Finite
+from satisfice.domain import Box, Domain
+from satisfice.finite import Finite
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Marginal

@@ -92,6 +92,11 @@ class Mixed:
         """The number of different points, or None where there is a continuum."""
         return self._free.size
 
+    @property
+    def switches(self) -> Sequence[int]:
+        """The coordinates of whole numbers that start at 0 or -1."""
+        return self._box.switches
+
     @cached_property
     def _box(self) -> Box:
         """The box around the domain."""

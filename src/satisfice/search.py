@@ -14,7 +14,8 @@ from satisfice.belief import Belief
 from satisfice.border import named
 from satisfice.certificate import Certificate
 from satisfice.confirm import key_of
-from satisfice.domain import Domain, Finite
+from satisfice.domain import Domain
+from satisfice.finite import Finite
 from satisfice.gp.fit import Model, Note
 from satisfice.gp.models import MODELS, FixedModel
 from satisfice.hope import Outlook

@@ -9,7 +9,7 @@ from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
 from satisfice.mixed import Mixed
-from satisfice.rules.aspire import NEAREST, Aspire
+from satisfice.rules.aspire import HUNCH, NEAREST, Aspire
 from satisfice.rules.marginal import ProbabilityGood
 
 FINITE = DOMAINS["finite"]
@@ -50,7 +50,7 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step
 
 SEARCHED = {
     "box": Box([(0.0, 1.0)] * 3),
-    "whole": Box([(0.0, 1.0), (0, 10), (-3, 3)], integers=[1, 2]),
+    "whole": Box([(0.0, 1.0), (1, 10), (-3, 3)], integers=[1, 2]),
     "choices": Mixed([(0.0, 1.0), *[(0, 1)] * 5], choices=[(1, 2, 3), (4, 5)]),
 }
 
@@ -82,17 +82,45 @@ def test_the_line_is_asked_far_from_what_was_asked_on_it():
     assert asked[0] <= 0.25 + 1e-12
 
 
-def test_a_limit_for_which_zero_means_none_is_found():
+SWITCHES = {
+    "box": Box([(0.0, 1.0), (0, 10), (1, 9), (-1, 3)], integers=[1, 2, 3]),
+    "mixed": Mixed([(0.0, 1.0), (0, 10), (1, 9), (-1, 3), (0, 1), (0, 1)], integers=[1, 2, 3], choices=[(4, 5)]),
+}
+
+
+@pytest.mark.parametrize("domain", SWITCHES.values(), ids=list(SWITCHES))
+def test_a_whole_number_that_starts_at_0_or_minus_1_is_set_to_that_once_for_the_best_point(domain):
+    """At every fourth question after HUNCH vain ones, while a margin is kept as well; what starts elsewhere is left alone."""
+    known = belief_on(domain, members=1)
+    best = domain.snap(np.full((1, domain.dimension), 0.6))
+    off = [np.where(np.arange(domain.dimension) == j, 0.0, best[0]) for j in (1, 3)]
+    stale = replace(known, stale=HUNCH, step=12, best=best, avoid=best)
+    first = Aspire().propose(stale, default_rng(0))
+    (number,) = (k for k, point in enumerate(off) if (first == point).all())
+    second = Aspire().propose(replace(stale, avoid=np.vstack([best, first])), default_rng(0))
+    assert (second == off[1 - number]).all()
+
+    def as_without(belief):
+        return (Aspire().propose(belief, default_rng(0)) == Aspire(sweeps=False).propose(belief, default_rng(0))).all()
+
+    assert as_without(replace(stale, avoid=np.vstack([best, first, second])))
+    assert as_without(replace(stale, stale=HUNCH - 1))
+    assert as_without(replace(stale, step=10))
+
+
+@pytest.mark.parametrize("lowest", [0, 1])
+def test_a_limit_of_which_the_lowest_value_means_none_is_found(lowest):
     """The value rises with the limit towards 0.98, and only without a limit can it reach the target, 1."""
 
     def value(x):
         rate, limit, columns, rows = x
-        top = 1.05 if limit == 0 else 0.98 - 0.2 * np.exp(-limit / 3)
+        top = 1.05 if limit == lowest else 0.98 - 0.2 * np.exp((lowest - limit) / 3)
         lost = 0.3 * rate + sum(1.2 * (share - 0.8) ** 2 / (share + 0.1) for share in (columns, rows))
         return float(top - lost + 0.006 * np.sin(400 * rate + 300 * columns + 500 * rows))
 
     def spent(rule, seed):
-        search = Search(Box([(0.0, 1.0), (0, 10), (0.0, 1.0), (0.0, 1.0)], integers=[1]), 1.0, rule, noise=0, seed=seed)
+        sides = [(0.0, 1.0), (lowest, lowest + 10), (0.0, 1.0), (0.0, 1.0)]
+        search = Search(Box(sides, integers=[1]), 1.0, rule, noise=0, seed=seed)
         for count in range(1, 80):
             x = search.ask()
             search.tell(x, value(x))

@@ -9,7 +9,7 @@ from scipy.stats import norm, spearmanr, truncnorm
 
 from satisfice.acquisition import gumbel_of_maximum, max_value_information, quantile_of_maximum
 from satisfice.belief import Belief
-from satisfice.domain import Finite
+from satisfice.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.rules.lookahead import (

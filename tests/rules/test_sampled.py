@@ -6,7 +6,8 @@ from numpy.random import default_rng
 from scipy.stats import chisquare
 
 from satisfice.belief import Belief
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior

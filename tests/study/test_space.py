@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.mixed import Mixed
 from satisfice.study.space import Space
 from satisfice.types import BadInput

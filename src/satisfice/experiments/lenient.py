@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import default_rng
 
 from satisfice import regret
-from satisfice.domain import Finite
 from satisfice.experiments.records import Record
+from satisfice.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.problems import PROBLEMS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from satisfice.domain import Finite
+from satisfice.finite import Finite
 from satisfice.gp.families import auto_families, exact_families, paper_families
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.grid import GridPosterior

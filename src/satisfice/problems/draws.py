@@ -7,7 +7,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.problems.problem import Problem
 from satisfice.types import Array
 

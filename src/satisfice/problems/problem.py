@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.domain import Box, Finite
+from satisfice.domain import Box
+from satisfice.finite import Finite
 from satisfice.types import Array, BadInput
 
 ACTIONS = 10_000  # how many uniform actions `target_at` looks at

@@ -14,6 +14,8 @@ from satisfice.types import Array
 # The distance that is kept, as a root mean square over the coordinates, is drawn from between these.
 NEAREST, FARTHEST = 0.02, 0.3
 COPIES = 40  # of each of the best points
+HUNCH = 8  # evaluations without a rise until a whole number is set to 0
+TRIED = 0.1  # so near to a point that was asked, as a root mean square, a whole number is not set to 0 again
 STOPS = 17  # values of a coordinate on a line through the best point
 
 
@@ -29,8 +31,9 @@ class Aspire:
     dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
     And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
     was tried in vain is left. With `sweeps`, after the early questions, every other one of these changes one coordinate of the
-    best point alone, far from what was asked: where the model is wrong about one parameter (a limit for which 0 means none), no
-    other would look.
+    best point alone, far from what was asked: where the model is wrong about one parameter, no other would look. A whole number
+    that starts at 0 or -1 is set to that sooner, early or not: it often means "none" or "no limit", of which its neighbours say
+    nothing.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
@@ -42,16 +45,26 @@ class Aspire:
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= level); where the search is stale, among points at a distance or on lines."""
         turn, margin = belief.step % 2, self._margin(belief)
-        if turn == 0 and belief.stale >= self.patience:
-            sweeps = self.sweeps and belief.step % 4 == 0 and margin == 0 and belief.points is None
-            points = _on_lines(belief) if sweeps else _at_a_distance(belief, rng)
+        if turn == 0:
+            points = self._elsewhere(belief, margin, rng)
             if len(points):
                 return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
-        if turn == 1:
+        else:
             margin = 0.0
         start = candidates(belief, rng, margin)
         score, scores = _score(belief, start.points, self.reach[turn])
         return best_from(start, scores, score, belief, rng, margin)
+
+    def _elsewhere(self, belief: Belief, margin: float, rng: Generator) -> Array:
+        """Where the search is stale, the points of which one is asked; none where it is not."""
+        sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
+        if sweeps and belief.stale >= HUNCH:
+            points = _switched_off(belief)
+            if len(points):
+                return points
+        if belief.stale < self.patience:
+            return belief.best[:0]
+        return _on_lines(belief) if sweeps and margin == 0 else _at_a_distance(belief, rng)
 
     def _margin(self, belief: Belief) -> float:
         """The margin that is kept from the sides of the box; 0 where there are few corners, and after the first questions."""
@@ -95,3 +108,12 @@ def _on_lines(belief: Belief) -> Array:
     points = belief.domain.snap(points)
     gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf)
     return points[gaps >= max(gaps.max() / 2, SAME)]
+
+
+def _switched_off(belief: Belief) -> Array:
+    """The best point with one whole number at its 0 or -1, unless something near was asked."""
+    switches = list(belief.domain.switches)
+    points = np.repeat(belief.best[:1], len(switches), axis=0)
+    points[np.arange(len(switches)), switches] = 0.0
+    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
+    return points[gaps >= TRIED]

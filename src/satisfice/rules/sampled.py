@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.belief import Belief
-from satisfice.domain import checked_points
+from satisfice.finite import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
 from satisfice.maximise import best_of, maximise

@@ -24,7 +24,8 @@ from optuna.distributions import (
     json_to_distribution,
 )
 
-from satisfice.domain import Box, Domain, Finite
+from satisfice.domain import Box, Domain
+from satisfice.finite import Finite
 from satisfice.mixed import LARGEST_LOG, Mixed
 from satisfice.study.forms import (
     FINEST,
