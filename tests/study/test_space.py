@@ -40,7 +40,7 @@ def test_the_domain_has_coordinates_for_what_is_searched():
     assert isinstance(domain, Mixed)
     assert domain.bounds[0] == (math.log(1e-5), 0.0)
     assert (domain.bounds[1], domain.logs) == ((math.log(8), math.log(512)), (1,))
-    assert domain.bounds[2:6] == ((2, 12), (0, 50), (0, 9), (-1.5, 2))
+    assert domain.bounds[2:6] == ((2, 12), (0, 50), (1, 10), (-1.5, 2))
     assert domain.integers == (2, 3, 4)
     assert domain.choices == ((6, 7, 8), (9, 10))
     assert Space.of({"a": (0.0, 1.0), "b": (1, 9), "c": (0, 8, 2)}).domain == Box([(0, 1), (1, 9), (0, 4)], [1, 2])
@@ -112,9 +112,25 @@ def test_the_ends_of_a_log_scale_come_back_exactly():
         assert space.decode(space.encode(params)) == params
 
 
+def test_a_whole_number_that_starts_at_0_or_minus_1_is_a_switch_and_a_step_is_not():
+    forms = {
+        "depth": (-1, 8),
+        "width": (32, 512, 32),
+        "drop": (0.0, 0.5, 0.1),
+        "limit": (0, 100, 10),
+        "share": (0.0, 1.0),
+    }
+    assert list(Space.of(forms).domain.switches) == [0, 3]
+    mixed = Space.of({"kind": ["a", "b"], **forms, "count": (1, 1000, "log")})
+    assert list(mixed.domain.switches) == [2, 5]
+    lowest = {"depth": -1, "width": 32, "drop": 0.0, "limit": 0, "share": 0.0}
+    assert (Space.of(forms).domain.to_unit(Space.of(forms).encode(lowest)) == 0).all()
+    assert Space.of([{"depth": depth} for depth in range(9)]).domain.switches == ()
+
+
 def test_steps_read_as_they_are_written():
     space = Space.of({"x": (0.0, 1.0, 0.1)})
-    assert [space.decode(np.array([float(k)]))["x"] for k in range(11)] == [k / 10 for k in range(11)]
+    assert [space.decode(np.array([float(k)]))["x"] for k in range(1, 12)] == [k / 10 for k in range(11)]
     assert space.decode(space.encode({"x": 3 * 0.1})) == {"x": 0.3}  # another float, the same step
 
 

@@ -207,8 +207,13 @@ def _check(name: str, distribution: Any) -> None:
 
 
 def _counts_steps(distribution: Any) -> bool:
-    """Whether the coordinate is the number of steps from the low end; whole numbers in a row stand for themselves."""
+    """Whether the coordinate is the number of a step; whole numbers in a row stand for themselves."""
     return distribution.step is not None and not (isinstance(distribution, IntDistribution) and distribution.step == 1)
+
+
+def _first_step(distribution: Any) -> int:
+    """What steps are counted from: 1, or 0 where whole numbers start at 0 or -1, so that `Box.switches` sees it."""
+    return 0 if isinstance(distribution, IntDistribution) and distribution.low in (0, -1) else 1
 
 
 def _bounds(distribution: Any) -> tuple[float, float]:
@@ -222,7 +227,7 @@ def _coordinate(distribution: Any, value: float) -> float:
         return math.log(value)
     if not _counts_steps(distribution):
         return float(value)
-    return float(round((value - distribution.low) / distribution.step))
+    return float(_first_step(distribution) + round((value - distribution.low) / distribution.step))
 
 
 def _value(distribution: Any, z: float) -> int | float:
@@ -231,12 +236,11 @@ def _value(distribution: Any, z: float) -> int | float:
     first, last = _bounds(distribution)
     if z <= first or z >= last:  # so the ends come back exactly
         return low if z <= first else high
-    if _counts_steps(distribution) and isinstance(distribution, FloatDistribution):
-        return float(
-            Decimal(str(low)) + round(z) * Decimal(str(distribution.step))
-        )  # 0.3, where 3 * 0.1 is another float
     if _counts_steps(distribution):
-        return low + round(z) * distribution.step
+        steps = round(z) - _first_step(distribution)
+        if isinstance(distribution, IntDistribution):
+            return low + steps * distribution.step
+        return float(Decimal(str(low)) + steps * Decimal(str(distribution.step)))  # 0.3, where 3 * 0.1 is another float
     value = math.exp(z) if distribution.log else z
     return min(max(round(value) if isinstance(distribution, IntDistribution) else value, low), high)
 
