@@ -51,10 +51,11 @@ def test_impossible_bounds_are_refused(bounds, message):
         Box(bounds)
 
 
-@pytest.mark.parametrize("integers", [[2], [-1], [0.5], ["a"], [None], 1])
-def test_integers_must_be_indices(integers):
-    with pytest.raises(BadInput, match=r"integers=.* came; indices from 0 to 1 were wanted"):
-        Box([(0, 1), (0, 3)], integers=integers)
+@pytest.mark.parametrize("name", ["integers", "switches"])
+@pytest.mark.parametrize("given", [[2], [-1], [0.5], ["a"], [None], 1])
+def test_integers_and_switches_must_be_indices(name, given):
+    with pytest.raises(BadInput, match=rf"{name}=.* came; indices from 0 to 1 were wanted"):
+        Box([(0, 1), (0, 3)], **{name: given})
 
 
 def test_the_bounds_of_an_integer_must_be_whole():

@@ -33,7 +33,7 @@ class Domain(Protocol):
 
     @property
     def switches(self) -> Sequence[int]:
-        """The coordinates of whole numbers that start at 0 or -1, which often means "none" or "no limit"."""
+        """The coordinates of which the low end means something of its own, as where 0 is "no limit"."""
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> points of the unit cube; a point outside is an error."""
@@ -54,9 +54,22 @@ class Domain(Protocol):
         """n points (n, d) of the unit cube, independent and uniform over the domain."""
 
 
+def _indices(name: str, given: Sequence[int], dimension: int) -> tuple[int, ...]:
+    """The coordinates that are listed, in order and each once, or one clear error."""
+    try:
+        indices = sorted({operator.index(index) for index in given})
+    except TypeError:
+        indices = [-1]
+    if indices and not (0 <= indices[0] and indices[-1] < dimension):
+        raise BadInput(f"Box: {name}={given!r} came; indices from 0 to {dimension - 1} were wanted")
+    return tuple(indices)
+
+
 @dataclass(frozen=True)
 class Box:
     """A box [low, high]^d in the user's units; `integers` lists the coordinates that hold whole numbers.
+
+    `switches` lists those of which the low end means something of its own, as where 0 is "no limit".
 
     >>> box = Box([(0.01, 0.3), (2, 15)], integers=[1])
     >>> box.from_unit(np.array([[0.5, 0.5]]))
@@ -65,6 +78,7 @@ class Box:
 
     bounds: Sequence[tuple[float, float]]
     integers: Sequence[int] = ()
+    switches: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -80,19 +94,15 @@ class Box:
                     f"Box: bounds ({low:g}, {high:g}) of coordinate {index} came; finite numbers low < high were "
                     "wanted; leave out a coordinate that has one value only"
                 )
-        try:
-            integers = sorted({operator.index(index) for index in self.integers})
-        except TypeError:
-            integers = [-1]
-        if integers and not (0 <= integers[0] and integers[-1] < len(bounds)):
-            last = len(bounds) - 1
-            raise BadInput(f"Box: integers={self.integers!r} came; indices from 0 to {last} were wanted")
+        integers = _indices("integers", self.integers, len(bounds))
+        switches = _indices("switches", self.switches, len(bounds))
         for index in integers:
             if not (bounds[index] == np.round(bounds[index])).all():
                 came = tuple(bounds[index].tolist())
                 raise BadInput(f"Box: bounds {came} of integer coordinate {index} came; whole numbers were wanted")
         object.__setattr__(self, "bounds", tuple((float(low), float(high)) for low, high in bounds))
-        object.__setattr__(self, "integers", tuple(integers))
+        object.__setattr__(self, "integers", integers)
+        object.__setattr__(self, "switches", switches)
 
     @property
     def dimension(self) -> int:
@@ -121,11 +131,6 @@ class Box:
         if len(self.integers) < self.dimension:
             return None
         return math.prod(int(steps) + 1 for steps in self._width)
-
-    @property
-    def switches(self) -> Sequence[int]:
-        """The coordinates of whole numbers that start at 0 or -1."""
-        return [j for j in self.integers if self.bounds[j][0] in (0, -1)]
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points (n, d) in the user's units -> the unit cube; a point outside the box is an error."""

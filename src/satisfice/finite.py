@@ -83,7 +83,7 @@ class Finite:
 
     @property
     def switches(self) -> Sequence[int]:
-        """None: a table does not say what its numbers mean."""
+        """None: a table is asked as it is."""
         return ()
 
     def nearest(self, U: Array) -> npt.NDArray[np.intp]:

@@ -25,7 +25,7 @@ class Mixed:
 
     One-hot: exactly one coordinate of the group is 1, the others are 0. `integers` lists coordinates of whole numbers, `logs`
     coordinates of logarithms of whole numbers. Points are spread evenly over levels, choices and whole numbers; over logarithms
-    evenly on their scale, so that 1 to 10 gets as many as 10 to 100.
+    evenly on their scale, so that 1 to 10 gets as many as 10 to 100. `switches` is as in `Box`.
 
     >>> mixed = Mixed([(0.0, 1.0), (1, 64), (0, 1), (0, 1)], levels={1: [1, 8, 64]}, choices=[(2, 3)])
     >>> mixed.from_unit(np.array([[0.25, 0.2, 0.6, 0.1]]))
@@ -37,9 +37,10 @@ class Mixed:
     choices: Sequence[Sequence[int]] = ()
     integers: Sequence[int] = ()
     logs: Sequence[int] = ()
+    switches: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        box = Box(self.bounds, self.integers)
+        box = Box(self.bounds, self.integers, self.switches)
         try:
             levels = {operator.index(j): tuple(map(float, values)) for j, values in dict(self.levels).items()}
             choices = tuple(tuple(map(operator.index, group)) for group in self.choices)
@@ -81,6 +82,7 @@ class Mixed:
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "integers", box.integers)
         object.__setattr__(self, "logs", logs)
+        object.__setattr__(self, "switches", box.switches)
 
     @property
     def dimension(self) -> int:
@@ -91,11 +93,6 @@ class Mixed:
     def size(self) -> int | None:
         """The number of different points, or None where there is a continuum."""
         return self._free.size
-
-    @property
-    def switches(self) -> Sequence[int]:
-        """The coordinates of whole numbers that start at 0 or -1."""
-        return self._box.switches
 
     @cached_property
     def _box(self) -> Box:

@@ -83,13 +83,13 @@ def test_the_line_is_asked_far_from_what_was_asked_on_it():
 
 
 SWITCHES = {
-    "box": Box([(0.0, 1.0), (0, 10), (1, 9), (-1, 3)], integers=[1, 2, 3]),
-    "mixed": Mixed([(0.0, 1.0), (0, 10), (1, 9), (-1, 3), (0, 1), (0, 1)], integers=[1, 2, 3], choices=[(4, 5)]),
+    "box": Box([(0.0, 1.0), (0, 10), (0, 9), (-1, 3)], integers=[1, 2, 3], switches=[1, 3]),
+    "mixed": Mixed([(0.0, 1.0), (0, 10), (0, 9), (-1, 3), (0, 1), (0, 1)], (), [(4, 5)], [1, 2, 3], switches=[1, 3]),
 }
 
 
 @pytest.mark.parametrize("domain", SWITCHES.values(), ids=list(SWITCHES))
-def test_a_whole_number_that_starts_at_0_or_minus_1_is_set_to_that_once_for_the_best_point(domain):
+def test_a_switch_is_set_to_its_low_end_once_for_the_best_point(domain):
     """At every fourth question after HUNCH vain ones, while a margin is kept as well; what starts elsewhere is left alone."""
     known = belief_on(domain, members=1)
     best = domain.snap(np.full((1, domain.dimension), 0.6))
@@ -108,19 +108,19 @@ def test_a_whole_number_that_starts_at_0_or_minus_1_is_set_to_that_once_for_the_
     assert as_without(replace(stale, step=10))
 
 
-@pytest.mark.parametrize("lowest", [0, 1])
-def test_a_limit_of_which_the_lowest_value_means_none_is_found(lowest):
+@pytest.mark.parametrize("switches", [(), (1,)])
+def test_a_limit_of_which_0_means_none_is_found(switches):
     """The value rises with the limit towards 0.98, and only without a limit can it reach the target, 1."""
 
     def value(x):
         rate, limit, columns, rows = x
-        top = 1.05 if limit == lowest else 0.98 - 0.2 * np.exp((lowest - limit) / 3)
+        top = 1.05 if limit == 0 else 0.98 - 0.2 * np.exp(-limit / 3)
         lost = 0.3 * rate + sum(1.2 * (share - 0.8) ** 2 / (share + 0.1) for share in (columns, rows))
         return float(top - lost + 0.006 * np.sin(400 * rate + 300 * columns + 500 * rows))
 
     def spent(rule, seed):
-        sides = [(0.0, 1.0), (lowest, lowest + 10), (0.0, 1.0), (0.0, 1.0)]
-        search = Search(Box(sides, integers=[1]), 1.0, rule, noise=0, seed=seed)
+        domain = Box([(0.0, 1.0), (0, 10), (0.0, 1.0), (0.0, 1.0)], integers=[1], switches=switches)
+        search = Search(domain, 1.0, rule, noise=0, seed=seed)
         for count in range(1, 80):
             x = search.ask()
             search.tell(x, value(x))

@@ -14,8 +14,8 @@ from satisfice.types import Array
 # The distance that is kept, as a root mean square over the coordinates, is drawn from between these.
 NEAREST, FARTHEST = 0.02, 0.3
 COPIES = 40  # of each of the best points
-HUNCH = 8  # evaluations without a rise until a whole number is set to 0
-TRIED = 0.1  # so near to a point that was asked, as a root mean square, a whole number is not set to 0 again
+HUNCH = 8  # evaluations without a rise until a switch is tried
+TRIED = 0.1  # so near to a point that was asked, as a root mean square, a switch is not tried again
 STOPS = 17  # values of a coordinate on a line through the best point
 
 
@@ -31,9 +31,8 @@ class Aspire:
     dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
     And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
     was tried in vain is left. With `sweeps`, after the early questions, every other one of these changes one coordinate of the
-    best point alone, far from what was asked: where the model is wrong about one parameter, no other would look. A whole number
-    that starts at 0 or -1 is set to that sooner, early or not: it often means "none" or "no limit", of which its neighbours say
-    nothing.
+    best point alone, far from what was asked: where the model is wrong about one parameter, no other would look. What the
+    domain calls a switch is set to its low end sooner, early or not: where 0 means "no limit", its neighbours say nothing of it.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
@@ -111,9 +110,10 @@ def _on_lines(belief: Belief) -> Array:
 
 
 def _switched_off(belief: Belief) -> Array:
-    """The best point with one whole number at its 0 or -1, unless something near was asked."""
+    """The best point with one switch at its low end, unless something near was asked."""
     switches = list(belief.domain.switches)
     points = np.repeat(belief.best[:1], len(switches), axis=0)
     points[np.arange(len(switches)), switches] = 0.0
+    points = belief.domain.snap(points)
     gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
     return points[gaps >= TRIED]

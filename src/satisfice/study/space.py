@@ -105,7 +105,7 @@ class Space:
         if self.rows is not None:
             return Finite([self._coordinates(row) for row in self.rows])
         bounds: list[tuple[float, float]] = []
-        choices, integers, logs = [], [], []
+        choices, integers, logs, switches = [], [], [], []
         for name in self._searched:
             distribution, column = self.distributions[name], len(bounds)
             if isinstance(distribution, CategoricalDistribution):
@@ -117,9 +117,11 @@ class Space:
                 logs.append(column)
             elif distribution.step is not None:
                 integers.append(column)
+            if isinstance(distribution, IntDistribution) and distribution.low in (0, -1):
+                switches.append(column)  # 0 often means "none" or "no limit", and so does -1
         if choices or logs:
-            return Mixed(bounds, choices=choices, integers=integers, logs=logs)
-        return Box(bounds, integers)
+            return Mixed(bounds, choices=choices, integers=integers, logs=logs, switches=switches)
+        return Box(bounds, integers, switches)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The point (d,) of the domain; BadInput if a parameter is unknown, missing or outside its range."""
@@ -207,13 +209,8 @@ def _check(name: str, distribution: Any) -> None:
 
 
 def _counts_steps(distribution: Any) -> bool:
-    """Whether the coordinate is the number of a step; whole numbers in a row stand for themselves."""
+    """Whether the coordinate is the number of steps from the low end; whole numbers in a row stand for themselves."""
     return distribution.step is not None and not (isinstance(distribution, IntDistribution) and distribution.step == 1)
-
-
-def _first_step(distribution: Any) -> int:
-    """What steps are counted from: 1, or 0 where whole numbers start at 0 or -1, so that `Box.switches` sees it."""
-    return 0 if isinstance(distribution, IntDistribution) and distribution.low in (0, -1) else 1
 
 
 def _bounds(distribution: Any) -> tuple[float, float]:
@@ -227,7 +224,7 @@ def _coordinate(distribution: Any, value: float) -> float:
         return math.log(value)
     if not _counts_steps(distribution):
         return float(value)
-    return float(_first_step(distribution) + round((value - distribution.low) / distribution.step))
+    return float(round((value - distribution.low) / distribution.step))
 
 
 def _value(distribution: Any, z: float) -> int | float:
@@ -236,11 +233,12 @@ def _value(distribution: Any, z: float) -> int | float:
     first, last = _bounds(distribution)
     if z <= first or z >= last:  # so the ends come back exactly
         return low if z <= first else high
+    if _counts_steps(distribution) and isinstance(distribution, FloatDistribution):
+        return float(
+            Decimal(str(low)) + round(z) * Decimal(str(distribution.step))
+        )  # 0.3, where 3 * 0.1 is another float
     if _counts_steps(distribution):
-        steps = round(z) - _first_step(distribution)
-        if isinstance(distribution, IntDistribution):
-            return low + steps * distribution.step
-        return float(Decimal(str(low)) + steps * Decimal(str(distribution.step)))  # 0.3, where 3 * 0.1 is another float
+        return low + round(z) * distribution.step
     value = math.exp(z) if distribution.log else z
     return min(max(round(value) if isinstance(distribution, IntDistribution) else value, low), high)
 
