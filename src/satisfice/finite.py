@@ -1,4 +1,4 @@
-"""`Finite`: a table of points in the place of a box."""
+"""`Finite`: a table of points in the place of a box; and what points of any domain are checked by."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

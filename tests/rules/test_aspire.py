@@ -50,7 +50,7 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step
 
 SEARCHED = {
     "box": Box([(0.0, 1.0)] * 3),
-    "whole": Box([(0.0, 1.0), (1, 10), (-3, 3)], integers=[1, 2]),
+    "whole": Box([(0.0, 1.0), (0, 10), (-3, 3)], integers=[1, 2]),
     "choices": Mixed([(0.0, 1.0), *[(0, 1)] * 5], choices=[(1, 2, 3), (4, 5)]),
 }
 
@@ -90,7 +90,7 @@ SWITCHES = {
 
 @pytest.mark.parametrize("domain", SWITCHES.values(), ids=list(SWITCHES))
 def test_a_switch_is_set_to_its_low_end_once_for_the_best_point(domain):
-    """At every fourth question after HUNCH vain ones, while a margin is kept as well; what starts elsewhere is left alone."""
+    """At every fourth question after HUNCH vain ones, while a margin is kept as well; what is no switch is left alone."""
     known = belief_on(domain, members=1)
     best = domain.snap(np.full((1, domain.dimension), 0.6))
     off = [np.where(np.arange(domain.dimension) == j, 0.0, best[0]) for j in (1, 3)]

@@ -112,7 +112,7 @@ def test_the_ends_of_a_log_scale_come_back_exactly():
         assert space.decode(space.encode(params)) == params
 
 
-def test_a_whole_number_that_starts_at_0_or_minus_1_is_a_switch_and_a_step_is_not():
+def test_a_whole_number_that_starts_at_0_or_minus_1_is_a_switch_and_no_other_low_end():
     forms = {
         "depth": (-1, 8),
         "width": (32, 512, 32),

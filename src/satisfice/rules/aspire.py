@@ -42,7 +42,7 @@ class Aspire:
     sweeps: bool = True
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of P(f(x) >= level); where the search is stale, among points at a distance or on lines."""
+        """The maximiser of P(f(x) >= level); where the search is stale, among the points `_elsewhere`."""
         turn, margin = belief.step % 2, self._margin(belief)
         if turn == 0:
             points = self._elsewhere(belief, margin, rng)
@@ -92,7 +92,7 @@ def _at_a_distance(belief: Belief, rng: Generator) -> Array:
         steps = 2 * distance * rng.random((len(centres), 1)) * rng.standard_normal(centres.shape)
         near = belief.domain.snap(np.clip(centres + steps, 0.0, 1.0))
         points = np.vstack([belief.domain.candidates(512, rng), near])
-    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
+    gaps = _gaps(belief, points) / np.sqrt(belief.domain.dimension)
     return points[gaps >= max(min(distance, gaps.max() / 2), SAME)]
 
 
@@ -105,7 +105,7 @@ def _on_lines(belief: Belief) -> Array:
     points = np.repeat(belief.best[:1], d * STOPS, axis=0)
     points[np.arange(d * STOPS), np.repeat(np.arange(d), STOPS)] = np.tile(np.linspace(0.0, 1.0, STOPS), d)
     points = belief.domain.snap(points)
-    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf)
+    gaps = _gaps(belief, points)
     return points[gaps >= max(gaps.max() / 2, SAME)]
 
 
@@ -115,5 +115,10 @@ def _switched_off(belief: Belief) -> Array:
     points = np.repeat(belief.best[:1], len(switches), axis=0)
     points[np.arange(len(switches)), switches] = 0.0
     points = belief.domain.snap(points)
-    gaps = cdist(points, belief.avoid).min(axis=1, initial=np.inf) / np.sqrt(belief.domain.dimension)
+    gaps = _gaps(belief, points) / np.sqrt(belief.domain.dimension)
     return points[gaps >= TRIED]
+
+
+def _gaps(belief: Belief, points: Array) -> Array:
+    """The distance of each point from the nearest one that was asked."""
+    return np.asarray(cdist(points, belief.avoid).min(axis=1, initial=np.inf))
