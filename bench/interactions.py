@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from satisfice.gp.additive import Additive
 from satisfice.gp.correlations import FORMS
-from satisfice.gp.kernels import Additive
 from satisfice.types import Array
 
 

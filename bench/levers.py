@@ -25,9 +25,9 @@ from scipy.linalg import solve_triangular
 from satisfice.belief import Belief
 from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
+from satisfice.gp.additive import Additive
 from satisfice.gp.families import Family, auto_families, exact_families
 from satisfice.gp.fit import Fit, Model, Observations
-from satisfice.gp.kernels import Additive
 from satisfice.gp.learned import LearnedModel, has_grown
 from satisfice.gp.models import auto_model
 from satisfice.rules import Rule

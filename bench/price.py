@@ -18,7 +18,8 @@ from numpy.random import default_rng
 from satisfice import Box, Search
 from satisfice.experiments.records import Record, pack
 from satisfice.experiments.run import Task, run_tasks
-from satisfice.gp.kernels import Additive, Kernel, Stationary
+from satisfice.gp.additive import Additive
+from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import mpmath
 import numpy as np
 
+from satisfice.gp.additive import Additive
 from satisfice.gp.correlations import FORMS
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.kernels import Stationary
 
 FORM_NAMES = tuple(FORMS)
 

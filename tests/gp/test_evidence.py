@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from gp_oracle import kernels, pair
 
+from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import Prior, integrated, learn, log_evidence_with_gradient
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.types import NumericalFailure
 

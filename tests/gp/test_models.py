@@ -7,8 +7,9 @@ from scipy.stats import multivariate_normal
 
 from satisfice.domain import Box
 from satisfice.gp import learned
+from satisfice.gp.additive import Additive
 from satisfice.gp.fit import Observations
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.kernels import Stationary
 from satisfice.gp.learned import every_third, has_grown
 from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path

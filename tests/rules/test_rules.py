@@ -8,7 +8,8 @@ from scipy.stats import norm
 from satisfice.belief import Belief
 from satisfice.domain import Box
 from satisfice.finite import Finite
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.additive import Additive
+from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.mixed import Mixed
 from satisfice.rules import RULES, requirements_of

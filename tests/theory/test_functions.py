@@ -10,8 +10,9 @@ from scipy.integrate import quad
 from scipy.special import gamma, jv
 from scipy.stats import multivariate_normal, multivariate_t
 
+from satisfice.gp.additive import Additive
 from satisfice.gp.correlations import FORMS
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.kernels import Stationary
 from satisfice.theory.functions import (
     BandLimited,
     CountMatern,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.additive import Additive
+from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.theory.information import greedy_information_gain, information_gain
 from satisfice.types import BadInput

@@ -6,8 +6,9 @@ from functools import cache
 
 import numpy as np
 
+from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import Prior
-from satisfice.gp.kernels import Additive, Kernel, Stationary
+from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.gp.shaped import Ridge, Rippled
 from satisfice.types import Array
 

@@ -1,19 +1,17 @@
 """Stationary kernels on the unit cube: values, and derivatives in the points and in every hyperparameter.
 
-A kernel is k(x, x') = s^2 rho(r) with r^2 = sum_j ((x_j - x'_j) / l_j)^2 (rho: see `FORMS`), or, additive, the
+A kernel is k(x, x') = s^2 rho(r) with r^2 = sum_j ((x_j - x'_j) / l_j)^2 (rho: see `FORMS`), or, `Additive`, the
 mean over the coordinates j of s^2 rho(|x_j - x'_j| / l_j). Derivatives are never tensors of shape (m, n, d): with
 slope(r) = rho'(r) / r, the derivative of k in x_j is s^2 slope(r) (x_j - x'_j) / l_j^2, so a weighted sum of derivatives is
 two matrix products (`pull`), and so is a weighted sum of the derivatives in the length-scales (`pull_parameters`).
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random import Generator
-from scipy.spatial.distance import cdist, squareform
+from scipy.spatial.distance import cdist
 
 from satisfice.gp.correlations import FORMS
 from satisfice.types import Array, BadInput
@@ -94,8 +92,8 @@ def _check(form: str, lengthscale: Array, scale: float) -> None:
 
 
 @dataclass(frozen=True)
-class _Hyperparameters:
-    """What both kernels share: a form, length-scales (1,) or (d,), and the scale s (a standard deviation)."""
+class Hyperparameters:
+    """What `Stationary` and `Additive` share: a form, length-scales (1,) or (d,), and the scale s (a standard deviation)."""
 
     form: str
     lengthscale: Array
@@ -110,21 +108,26 @@ class _Hyperparameters:
 
     @property
     def variance(self) -> float:
+        """k(x, x)."""
         return self.scale * self.scale
 
     @property
     def nugget(self) -> float:
+        """None: neighbours share all of a value."""
         return 0.0
 
     @property
     def parameters(self) -> Array:
+        """The logs of the length-scales and of s."""
         return np.log(np.append(self.lengthscale, self.scale))
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of `parameters`."""
         return (*(f"length-scale {j}" for j in range(len(self.lengthscale))), "scale")
 
     def with_parameters(self, parameters: Array) -> Self:
+        """The same kernel with these `parameters`."""
         values = np.exp(parameters)
         return type(self)(self.form, values[:-1], float(values[-1]))
 
@@ -178,7 +181,7 @@ class StationaryPairs(RadialPairs):
 
 
 @dataclass(frozen=True)
-class Stationary(_Hyperparameters):
+class Stationary(Hyperparameters):
     """k(x, x') = s^2 rho(r); `form` is se, matern12, matern32 or matern52; one length-scale, or one a dimension."""
 
     def r2(self, A: Array, B: Array) -> Array:
@@ -208,96 +211,3 @@ class Stationary(_Hyperparameters):
         """Frequencies drawn from the spectral distribution, all of one amplitude."""
         frequencies = FORMS[self.form].frequencies((count, dimension), rng) / self.lengthscale
         return frequencies, np.full(count, self.scale / np.sqrt(count))
-
-
-@dataclass(frozen=True)
-class _AdditivePairs:
-    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n)."""
-
-    kernel: "Additive"
-    difference: Array
-    rho: Array
-    slope: Array
-
-    @property
-    def value(self) -> Array:
-        return self.kernel.variance * np.asarray(self.rho.mean(axis=0))
-
-    def pull(self, weights: Array) -> Array:
-        d = len(self.rho)
-        pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
-        return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
-
-
-@lru_cache(maxsize=2)
-def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The first and the second index of each pair out of n, in the order of `squareform`."""
-    return np.triu_indices(n, 1)
-
-
-@dataclass(frozen=True)
-class _AdditiveGram:
-    """Each pair of points once: rho, and slope(r) r^2, summed over the coordinates that share a length-scale."""
-
-    kernel: "Additive"
-    dimension: int
-    rho: Array  # (n (n - 1) / 2,)
-    bends: Array  # (length-scales, n (n - 1) / 2)
-
-    @property
-    def value(self) -> Array:
-        matrix = squareform(self.rho * (self.kernel.variance / self.dimension))
-        np.fill_diagonal(matrix, self.kernel.variance)
-        return np.asarray(matrix)
-
-    def pull_parameters(self, weights: Array) -> Array:
-        """Every pair counts twice; the diagonal depends on the scale alone."""
-        pairs = squareform(weights, checks=False)
-        total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
-        return np.append(-2 * (self.bends @ pairs), 2 * total) * (self.kernel.variance / self.dimension)
-
-
-@dataclass(frozen=True)
-class Additive(_Hyperparameters):
-    """k(x, x') = s^2 / d * sum_j rho(|x_j - x'_j| / l_j): functions that are sums of functions of one coordinate."""
-
-    def _difference(self, A: Array, B: Array) -> Array:
-        return (A / self.lengthscale).T[:, :, None] - (B / self.lengthscale).T[:, None, :]
-
-    def __call__(self, A: Array, B: Array) -> Array:
-        """The matrix k(a_i, b_j)."""
-        rho, d = FORMS[self.form].rho, A.shape[1]
-        A, B = A / self.lengthscale, B / self.lengthscale
-        total, r2 = np.zeros((len(A), len(B))), np.empty((len(A), len(B)))
-        for j in range(d):  # one coordinate at a time, in place: the matrices may be large
-            np.subtract(A[:, j, None], B[:, j], out=r2)
-            total += rho(np.multiply(r2, r2, out=r2))
-        total *= self.variance / d
-        return total
-
-    def cross(self, U: Array, X: Array) -> _AdditivePairs:
-        """k(U, X) and its derivative in U."""
-        difference = self._difference(U, X)
-        return _AdditivePairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
-
-    def gram(self, X: Array) -> _AdditiveGram:
-        """k(X, X) and its derivative in the hyperparameters."""
-        first, second = _pairs(len(X))
-        rho, bends = np.zeros(len(first)), np.zeros((len(self.lengthscale), len(first)))
-        for j, column in enumerate((X / self.lengthscale).T):  # one coordinate at a time: it stays in the cache
-            r2 = column[first]
-            r2 -= column[second]
-            r2 *= r2
-            along, slope = FORMS[self.form].rho_and_slope(r2)
-            rho += along
-            bends[j % len(bends)] += np.multiply(slope, r2, out=slope)
-        return _AdditiveGram(self, X.shape[1], rho, bends)
-
-    def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        """Each feature sees one coordinate; the coordinates take turns."""
-        along = np.arange(count) % dimension
-        frequencies = np.zeros((count, dimension))
-        draws = FORMS[self.form].frequencies((count, 1), rng)[:, 0]
-        frequencies[np.arange(count), along] = draws / np.broadcast_to(self.lengthscale, (dimension,))[along]
-        share = np.bincount(along, minlength=dimension)
-        return frequencies, self.scale / np.sqrt(dimension * share[along])

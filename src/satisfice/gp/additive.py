@@ -1,0 +1,106 @@
+"""The additive kernel: its values, and derivatives in the points and in every hyperparameter (`kernels` says how)."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+from scipy.spatial.distance import squareform
+
+from satisfice.gp.correlations import FORMS
+from satisfice.gp.kernels import Hyperparameters
+from satisfice.types import Array
+
+
+@dataclass(frozen=True)
+class _AdditivePairs:
+    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n)."""
+
+    kernel: "Additive"
+    difference: Array
+    rho: Array
+    slope: Array
+
+    @property
+    def value(self) -> Array:
+        return self.kernel.variance * np.asarray(self.rho.mean(axis=0))
+
+    def pull(self, weights: Array) -> Array:
+        d = len(self.rho)
+        pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
+        return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
+
+
+@lru_cache(maxsize=2)
+def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The first and the second index of each pair out of n, in the order of `squareform`."""
+    return np.triu_indices(n, 1)
+
+
+@dataclass(frozen=True)
+class _AdditiveGram:
+    """Each pair of points once: rho, and slope(r) r^2, summed over the coordinates that share a length-scale."""
+
+    kernel: "Additive"
+    dimension: int
+    rho: Array  # (n (n - 1) / 2,)
+    bends: Array  # (length-scales, n (n - 1) / 2)
+
+    @property
+    def value(self) -> Array:
+        matrix = squareform(self.rho * (self.kernel.variance / self.dimension))
+        np.fill_diagonal(matrix, self.kernel.variance)
+        return np.asarray(matrix)
+
+    def pull_parameters(self, weights: Array) -> Array:
+        """Every pair counts twice; the diagonal depends on the scale alone."""
+        pairs = squareform(weights, checks=False)
+        total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
+        return np.append(-2 * (self.bends @ pairs), 2 * total) * (self.kernel.variance / self.dimension)
+
+
+@dataclass(frozen=True)
+class Additive(Hyperparameters):
+    """k(x, x') = s^2 / d * sum_j rho(|x_j - x'_j| / l_j): functions that are sums of functions of one coordinate."""
+
+    def _difference(self, A: Array, B: Array) -> Array:
+        return (A / self.lengthscale).T[:, :, None] - (B / self.lengthscale).T[:, None, :]
+
+    def __call__(self, A: Array, B: Array) -> Array:
+        """The matrix k(a_i, b_j)."""
+        rho, d = FORMS[self.form].rho, A.shape[1]
+        A, B = A / self.lengthscale, B / self.lengthscale
+        total, r2 = np.zeros((len(A), len(B))), np.empty((len(A), len(B)))
+        for j in range(d):  # one coordinate at a time, in place: the matrices may be large
+            np.subtract(A[:, j, None], B[:, j], out=r2)
+            total += rho(np.multiply(r2, r2, out=r2))
+        total *= self.variance / d
+        return total
+
+    def cross(self, U: Array, X: Array) -> _AdditivePairs:
+        """k(U, X) and its derivative in U."""
+        difference = self._difference(U, X)
+        return _AdditivePairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
+
+    def gram(self, X: Array) -> _AdditiveGram:
+        """k(X, X) and its derivative in the hyperparameters."""
+        first, second = _pairs(len(X))
+        rho, bends = np.zeros(len(first)), np.zeros((len(self.lengthscale), len(first)))
+        for j, column in enumerate((X / self.lengthscale).T):  # one coordinate at a time: it stays in the cache
+            r2 = column[first]
+            r2 -= column[second]
+            r2 *= r2
+            along, slope = FORMS[self.form].rho_and_slope(r2)
+            rho += along
+            bends[j % len(bends)] += np.multiply(slope, r2, out=slope)
+        return _AdditiveGram(self, X.shape[1], rho, bends)
+
+    def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
+        """Each feature sees one coordinate; the coordinates take turns."""
+        along = np.arange(count) % dimension
+        frequencies = np.zeros((count, dimension))
+        draws = FORMS[self.form].frequencies((count, 1), rng)[:, 0]
+        frequencies[np.arange(count), along] = draws / np.broadcast_to(self.lengthscale, (dimension,))[along]
+        share = np.bincount(along, minlength=dimension)
+        return frequencies, self.scale / np.sqrt(dimension * share[along])
