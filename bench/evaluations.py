@@ -29,6 +29,7 @@ from time import process_time
 import numpy as np
 from eval_peers import BUDGET, CONTESTANTS, Contestant, Told, version
 from eval_problems import PROBLEMS, Problem
+from hasten import HASTENED, hasten
 from numpy.random import default_rng
 
 from satisfice.experiments.records import Record, Records, pack, unpack
@@ -85,23 +86,29 @@ def quiet() -> Iterator[None]:
 
 def record(problem: str, contestant: str, seed: int) -> Record:
     """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
+    hasten(contestant)
     try:
         count, good, seconds = run(PROBLEMS[problem], CONTESTANTS[contestant], seed)
         broken = {}
     except Exception as error:
         count, good, seconds = BUDGET, False, 0.0
         broken = {"error": f"{type(error).__name__}: {error}"[:300]}
-    return broken | {
-        "key": f"{problem}/{contestant}/{seed}",
-        "problem": problem,
-        "contestant": contestant,
-        "seed": seed,
-        "target": PROBLEMS[problem].target,
-        "evaluations": count,
-        "good": good,
-        "seconds": round(seconds, 3),
-        "version": version(contestant),
-    }
+    hastened = {"hastened": True} if contestant in HASTENED else {}
+    return (
+        broken
+        | hastened
+        | {
+            "key": f"{problem}/{contestant}/{seed}",
+            "problem": problem,
+            "contestant": contestant,
+            "seed": seed,
+            "target": PROBLEMS[problem].target,
+            "evaluations": count,
+            "good": good,
+            "seconds": round(seconds, 3),
+            "version": version(contestant),
+        }
+    )
 
 
 def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
