@@ -18,7 +18,7 @@ from satisfice.experiments.records import Record
 from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7
-ENOUGH = 50  # runs; a figure with fewer says so
+ENOUGH, ENOUGH_SLOW = 50, 20  # runs, of any contestant and of a slow peer; a figure with fewer says so
 FEW = 3  # runs; a peer with fewer has not shown what it can do
 NAMES = {
     "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
@@ -106,7 +106,7 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
 
 
 def means_table(runs: Runs, names: list[str]) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs."""
+    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs, ° for fewer than `ENOUGH_SLOW`."""
     shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
@@ -119,7 +119,9 @@ def means_table(runs: Runs, names: list[str]) -> str:
             low, high = interval(resampled_means(runs[name][c]))
             figure = f"{means[c]:.0f}"
             figure = f"**{figure}**" if means[c] == min(means.values()) else figure
-            cells.append(f"{figure}{'*' if len(runs[name][c]) < ENOUGH else ''} ({low:.0f} to {high:.0f})")
+            count = len(runs[name][c])
+            mark = "°" if count < ENOUGH_SLOW else "*" if count < ENOUGH else ""
+            cells.append(f"{figure}{mark} ({low:.0f} to {high:.0f})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -285,7 +287,7 @@ defaults that its users meet.
 _RATIO_NOTE = f"""
 Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs ({FEW} or more), which favours the peers. Slow peers have {FEW} to 20 runs of a
+chosen after the fact, by the same runs ({FEW} or more), which favours the peers. Slow peers have {FEW} to {ENOUGH_SLOW} runs of a
 problem; those that looked best after {FEW}, and those that are quick, were run more often first. "Tuned on" are the problems that defaults of satisfice may have
 been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """
@@ -297,7 +299,7 @@ above 1.
 _TAIL = f"""
 ## How they were set up
 
-- A figure with * has fewer than {ENOUGH} runs, a ratio to such a peer as few pairs; the table above says how many. Fewer than {FEW} are not shown.
+- A figure with * has fewer than {ENOUGH} runs, one with ° fewer than {ENOUGH_SLOW}, and a ratio to such a peer as few pairs. Fewer than {FEW} are not shown.
 - The CPU seconds are those of the library alone, one thread, without the function. Most runs of SMAC and bayesian-optimization were
   made without work that they do for nothing, with the same questions (`bench/hasten.py`); their seconds a suggestion are those of the
   other runs.
