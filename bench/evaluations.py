@@ -87,28 +87,25 @@ def quiet() -> Iterator[None]:
 def record(problem: str, contestant: str, seed: int) -> Record:
     """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
     hasten(contestant)
+    marks: Record = {}
     try:
         count, good, seconds = run(PROBLEMS[problem], CONTESTANTS[contestant], seed)
-        broken = {}
     except Exception as error:
         count, good, seconds = BUDGET, False, 0.0
-        broken = {"error": f"{type(error).__name__}: {error}"[:300]}
-    hastened = {"hastened": True} if contestant in HASTENED else {}
-    return (
-        broken
-        | hastened
-        | {
-            "key": f"{problem}/{contestant}/{seed}",
-            "problem": problem,
-            "contestant": contestant,
-            "seed": seed,
-            "target": PROBLEMS[problem].target,
-            "evaluations": count,
-            "good": good,
-            "seconds": round(seconds, 3),
-            "version": version(contestant),
-        }
-    )
+        marks["error"] = f"{type(error).__name__}: {error}"[:300]
+    if contestant in HASTENED:
+        marks["hastened"] = True
+    return marks | {
+        "key": f"{problem}/{contestant}/{seed}",
+        "problem": problem,
+        "contestant": contestant,
+        "seed": seed,
+        "target": PROBLEMS[problem].target,
+        "evaluations": count,
+        "good": good,
+        "seconds": round(seconds, 3),
+        "version": version(contestant),
+    }
 
 
 def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
