@@ -10,7 +10,7 @@ import bootstrap
 import matplotlib.pyplot as plt
 import numpy as np
 from bootstrap import interval
-from eval_peers import BUDGET, CONTESTANTS, OURS
+from eval_peers import BUDGET, CONTESTANTS, OURS, STARTING_POINTS
 from eval_problems import PROBLEMS
 from numpy.random import default_rng
 
@@ -64,23 +64,26 @@ def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
     return bootstrap.ratio(pairs, default_rng(RESAMPLES_SEED), RESAMPLES)
 
 
+def can_be_best(contestants: dict[str, dict[int, int]], one: str, peer: str) -> bool:
+    """Whether the first `ENOUGH_SLOW` runs may make `peer` the best one beside `one`, however few evaluations those take that it lacks.
+
+    No run takes less than a question after the starting points, where none of these is good. The peers to beat are those with
+    `ENOUGH_SLOW` runs; one that has them too, or a `one` that lacks some, leaves it open.
+    """
+    mine, theirs, seeds = contestants.get(one, {}), contestants.get(peer, {}), range(ENOUGH_SLOW)
+    if len(theirs) >= ENOUGH_SLOW or not mine.keys() >= set(seeds):
+        return True
+    least = sum(theirs.get(s, min(mine[s], STARTING_POINTS + 1)) for s in seeds)
+    others = [counts for name, counts in contestants.items() if name not in OURS and len(counts) >= ENOUGH_SLOW]
+    return all(sum(mine[s] for s in seeds) / least > ratio(mine, counts)[0] for counts in others)
+
+
 def best_peer(contestants: dict[str, dict[int, int]], one: str) -> str | None:
-    """The peer that does best beside `one`, by the means over the runs that both have."""
-    figures = {
-        name: ratio(contestants.get(one, {}), counts)[0] for name, counts in contestants.items() if name not in OURS
-    }
-    known = [name for name, figure in figures.items() if np.isfinite(figure)]
+    """The peer that does best beside `one`, by the means over the runs that both have, of those that more runs may leave the best."""
+    peers = {name: counts for name, counts in contestants.items() if name not in OURS}
+    figures = {name: ratio(contestants.get(one, {}), counts)[0] for name, counts in peers.items()}
+    known = [name for name in peers if np.isfinite(figures[name]) and can_be_best(contestants, one, name)]
     return max(known, key=lambda name: figures[name]) if known else None
-
-
-def in_reach(runs: Runs, one: str, factor: float) -> list[str]:
-    """The problems where no peer is more than `factor` times as good as `one` by the runs that both have, as far as is known."""
-
-    def is_near(contestants: dict[str, dict[int, int]]) -> bool:
-        peers = [name for name in contestants if name not in (*OURS, one)]
-        return all(not ratio(contestants.get(one, {}), contestants[name])[0] > factor for name in peers)
-
-    return [problem for problem in PROBLEMS if is_near(runs.get(problem, {}))]
 
 
 def ratios(runs: Runs, one: str, other: str | None) -> dict[str, tuple[str, float, Array]]:
@@ -156,6 +159,17 @@ def geometric_table(runs: Runs, tuned: list[str], held_out: list[str]) -> str:
             cells = (geometric(found, names) for names in (tuned + held_out, tuned, held_out))
             lines.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def still_open(runs: Runs) -> str:
+    """A sentence: the peers that may become the best of a problem with the runs that they lack."""
+    found = [
+        f"{NAMES[name]} on {problem}"
+        for problem, contestants in runs.items()
+        for name, counts in contestants.items()
+        if name not in OURS and len(counts) < ENOUGH_SLOW and can_be_best(contestants, "auto", name)
+    ]
+    return f"Not settled yet: {', '.join(found)}." if found else "All are settled."
 
 
 def behind_random(runs: Runs) -> str:
@@ -262,7 +276,7 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
         _HEAD.format(command=command, without=without),
         "## In one look\n",
         geometric_table(runs, tuned, held_out),
-        _RATIO_NOTE,
+        _RATIO_NOTE.format(open=still_open(runs)),
     ]
     sections += ["![performance profile](images/benchmarks/profile.png)\n"]
     for title, names, picture in (("tuned on", tuned, "tuned-on"), ("held out", held_out, "held-out")):
@@ -287,9 +301,13 @@ defaults that its users meet.
 _RATIO_NOTE = f"""
 Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs ({FEW} or more), which favours the peers. Slow peers have {FEW} to {ENOUGH_SLOW} runs of a
-problem; those that looked best after {FEW}, and those that are quick, were run more often first. "Tuned on" are the problems that defaults of satisfice may have
-been chosen by (the paper's are all among them); "held out" are those that were not looked at.
+chosen after the fact, by the same runs, which favours the peers.
+
+A slow peer has {ENOUGH_SLOW} runs of a problem, or as many as show that with {ENOUGH_SLOW} it would not be the best peer there, even if each
+further run ended with its first question. Such a peer is not chosen, so that the best peers are those of {ENOUGH_SLOW} runs or more of
+each; but its own figures, which have ° below, are rather too high, since it was left when its runs had taken long. {{open}}
+
+"Tuned on" are the problems that defaults of satisfice may have been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """
 
 _RANDOM_NOTE = """Problems where the mean is above that of uniform random settings; bold where the 95 % interval of the ratio is

@@ -20,7 +20,7 @@ from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.space import Space
 
-BUDGET = 200
+BUDGET, STARTING_POINTS = 200, 3
 Params = dict[str, Any]
 Told = list[tuple[Params, float]]
 Questions = Generator[Params, float, None]

@@ -2,7 +2,7 @@
 
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
-    .venv-bench/bin/python bench/evaluations.py --contestants ax --runs 20 --within 2   a slow peer, where it may be the best
+    .venv-bench/bin/python bench/evaluations.py --contestants ax --runs 20 --decisive   a slow peer, while it may be the best of a problem
     .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
     .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
 
@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
-from eval_peers import BUDGET, CONTESTANTS, Contestant, Told, version
+from eval_peers import BUDGET, CONTESTANTS, STARTING_POINTS, Contestant, Told, version
 from eval_problems import PROBLEMS, Problem
 from hasten import HASTENED, hasten
 from numpy.random import default_rng
@@ -38,7 +38,7 @@ from satisfice.experiments.run import Task, run_tasks
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"
 KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.xz"
-STARTING_POINTS, SEED = 3, 2021
+SEED = 2021
 
 
 def starting_points(problem: Problem, seed: int) -> Told:
@@ -168,6 +168,22 @@ def keep(folder: Path, packed: Path) -> list[Record]:
     return records
 
 
+def run_missing(contestant: str, problems: list[str], runs: int, jobs: int) -> None:
+    """Run what has no record yet."""
+    tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in problems for s in range(runs)]
+    run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=jobs, title=contestant)
+
+
+def decide(contestant: str, problems: list[str], runs: int, jobs: int) -> None:
+    """Run a peer on each problem, `jobs` runs at a time, until it has as many as wanted or cannot be the best peer any more."""
+    from eval_page import FEW, by_problem, can_be_best
+
+    for problem in problems:
+        for count in range(FEW, runs + jobs, jobs):
+            if can_be_best(by_problem(load(RECORDS, KEPT)).get(problem, {}), "auto", contestant):
+                run_missing(contestant, [problem], min(count, runs), jobs)
+
+
 def chosen_problems(text: str) -> list[str]:
     """The names that `--problems` means; "tuning" are those that defaults may be chosen by."""
     if text in ("all", "tuning", "held-out"):
@@ -181,7 +197,9 @@ def main() -> None:
     parser.add_argument("--contestants", default=",".join(CONTESTANTS), help=f"of {','.join(CONTESTANTS)}")
     parser.add_argument("--problems", default="all", help="all, tuning, held-out, or names")
     parser.add_argument("--runs", type=int, default=50)
-    parser.add_argument("--within", type=float, help="only problems where no peer is known to be so many times as good")
+    parser.add_argument(
+        "--decisive", action="store_true", help="no run more of a peer that 20 runs cannot leave the best of a problem"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
     parser.add_argument("--time", action="store_true", help="only measure the seconds of a step, on rastrigin4")
@@ -206,14 +224,10 @@ def main() -> None:
             print(f"| {contestant} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |", flush=True)
         return
     for contestant in contestants:
-        chosen = problems
-        if given.within:
-            from eval_page import by_problem, in_reach
-
-            near = in_reach(by_problem(load(RECORDS, KEPT)), contestant, given.within)
-            chosen = [name for name in problems if name in near]
-        tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in chosen for s in range(given.runs)]
-        run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=given.jobs, title=contestant)
+        if given.decisive:
+            decide(contestant, problems, given.runs, given.jobs)
+        else:
+            run_missing(contestant, problems, given.runs, given.jobs)
 
 
 if __name__ == "__main__":

@@ -177,15 +177,32 @@ def test_the_best_peer_is_found_by_the_runs_it_shares_and_not_by_two_of_them():
     assert eval_page.best_peer({"auto": {0: 4}, "gp": {0: 4}}, "auto") is None
 
 
-def test_a_peer_is_in_reach_where_none_is_known_to_be_far_ahead():
-    runs = {
-        "branin": {"auto": {0: 1, 1: 1, 2: 1}, "tpe": {0: 10, 1: 10, 2: 10}, "ax": {0: 19, 1: 19, 2: 19}},
-        "recipe": {"tpe": {0: 10, 1: 10, 2: 10}, "ax": {0: 30, 1: 30, 2: 3}},
-        "levy5": {"tpe": {0: 10, 1: 10, 2: 10}},
-        "tail3": {"tpe": {3: 10, 4: 10, 5: 10}, "ax": {0: 90, 1: 90, 2: 90}},  # no run in common
-    }
-    assert set(PROBLEMS) - set(eval_page.in_reach(runs, "ax", 2.0)) == {"recipe"}
-    assert "branin" not in eval_page.in_reach(runs, "ax", 1.8)
+@pytest.mark.parametrize("seed", range(30))
+def test_a_peer_can_be_best_just_where_the_runs_that_it_lacks_may_make_it_so(seed):
+    rng = default_rng(seed)
+    contestants = {name: dict(enumerate(rng.integers(4, 60, 20).tolist())) for name in ("auto", "tpe", "gp")}
+    contestants["auto"][19] = 2  # the second starting point is good, for whomever
+    known = dict(enumerate(rng.integers(4, 120, rng.integers(3, 19)).tolist()))
+    least = known | {s: 4 if s < 19 else 2 for s in range(len(known), 20)}
+    lucky = eval_page.best_peer(contestants | {"ax": least}, "auto") == "ax"
+    assert eval_page.can_be_best(contestants | {"ax": known}, "auto", "ax") == lucky
+    assert lucky or eval_page.best_peer(contestants | {"ax": known}, "auto") != "ax"
+
+
+def test_a_peer_that_may_be_best_is_run_on_and_another_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(evaluations, "RECORDS", tmp_path)
+    monkeypatch.setattr(evaluations, "KEPT", tmp_path / "none")
+    common = {"problem": "branin", "good": True, "target": PROBLEMS["branin"].target}
+    for contestant, count in (("auto", 10), ("tpe", 30)):
+        rows = [common | {"contestant": contestant, "seed": s, "evaluations": count} for s in range(20)]
+        (tmp_path / f"{contestant}.jsonl").write_text(
+            "".join(json.dumps(row | {"key": str(row)}) + "\n" for row in rows)
+        )
+    evaluations.decide("random", ["branin"], 20, 1)
+    runs = eval_page.by_problem(evaluations.load(tmp_path, tmp_path / "none"))["branin"]["random"]
+    assert list(runs) == list(range(len(runs)))
+    sums = [sum(list(runs.values())[:n]) + 4 * (20 - n) for n in range(len(runs) + 1)]
+    assert [total < 600 for total in sums] == [True] * len(runs) + [False]  # 20 runs of tpe take 600
 
 
 def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
