@@ -19,6 +19,7 @@ from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7
 ENOUGH, ENOUGH_SLOW = 50, 20  # runs, of any contestant and of a slow peer; a figure with fewer says so
+LEAST = 20  # evaluations of a run before it is cut off
 FEW = 3  # runs; a peer with fewer has not shown what it can do
 NAMES = {
     "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
@@ -31,21 +32,32 @@ COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F
            "smac": "#7F7F00", "bayes-opt": "#555555", "random": "#AAAAAA"}  # fmt: skip
 DASHED = ("gp-constraint", "botorch-pi")
 Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
+Cuts = dict[tuple[str, str], int]  # (problem, contestant) -> the evaluations after which runs were cut off
 
 
 def by_problem(records: list[Record]) -> Runs:
     """The evaluations of each run, problems and contestants in their usual order, without those of fewer than `FEW` runs.
 
-    A failure counts as the budget.
+    A failure counts as the budget, and a run that was cut off as what it had by then.
     """
     runs: Runs = {}
     for problem in PROBLEMS:
         for contestant in CONTESTANTS:
             mine = [r for r in records if r["problem"] == problem and r["contestant"] == contestant]
             if len(mine) >= FEW:
-                counts = {r["seed"]: r["evaluations"] if r["good"] else BUDGET for r in mine}
+                counts = {r["seed"]: r["evaluations"] if r["good"] or "cut" in r else BUDGET for r in mine}
                 runs.setdefault(problem, {})[contestant] = counts
     return runs
+
+
+def cuts(records: list[Record]) -> Cuts:
+    """Where runs were cut off, after how many evaluations: means are no more than lower bounds there."""
+    found: Cuts = {}
+    for r in records:
+        if "cut" in r:
+            pair = r["problem"], r["contestant"]
+            found[pair] = min(r["evaluations"], found.get(pair, BUDGET))
+    return found
 
 
 def resampled_means(counts: dict[int, int]) -> Array:
@@ -65,24 +77,27 @@ def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
 
 
 def can_be_best(contestants: dict[str, dict[int, int]], one: str, peer: str) -> bool:
-    """Whether the first `ENOUGH_SLOW` runs may make `peer` the best one beside `one`, however few evaluations those take that it lacks.
+    """Whether its first `ENOUGH_SLOW` runs may make `peer` the best one beside `one`, where those that it lacks take the least that they can.
 
     No run takes less than a question after the starting points, where none of these is good. The peers to beat are those with
-    `ENOUGH_SLOW` runs; one that has them too, or a `one` that lacks some, leaves it open.
+    `ENOUGH_SLOW` runs; a `one` that lacks some leaves it open.
     """
     mine, theirs, seeds = contestants.get(one, {}), contestants.get(peer, {}), range(ENOUGH_SLOW)
-    if len(theirs) >= ENOUGH_SLOW or not mine.keys() >= set(seeds):
+    if not mine.keys() >= set(seeds):
         return True
     least = sum(theirs.get(s, min(mine[s], STARTING_POINTS + 1)) for s in seeds)
-    others = [counts for name, counts in contestants.items() if name not in OURS and len(counts) >= ENOUGH_SLOW]
-    return all(sum(mine[s] for s in seeds) / least > ratio(mine, counts)[0] for counts in others)
+    most = sum(mine[s] for s in seeds) / least
+    others = [c for name, c in contestants.items() if name not in (*OURS, peer) and len(c) >= ENOUGH_SLOW]
+    return all(most > ratio(mine, counts)[0] for counts in others)
 
 
 def best_peer(contestants: dict[str, dict[int, int]], one: str) -> str | None:
     """The peer that does best beside `one`, by the means over the runs that both have, of those that more runs may leave the best."""
-    peers = {name: counts for name, counts in contestants.items() if name not in OURS}
-    figures = {name: ratio(contestants.get(one, {}), counts)[0] for name, counts in peers.items()}
-    known = [name for name in peers if np.isfinite(figures[name]) and can_be_best(contestants, one, name)]
+    figures = {}
+    for name, counts in contestants.items():
+        if name not in OURS and (len(counts) >= ENOUGH_SLOW or can_be_best(contestants, one, name)):
+            figures[name] = ratio(contestants.get(one, {}), counts)[0]
+    known = [name for name, figure in figures.items() if np.isfinite(figure)]
     return max(known, key=lambda name: figures[name]) if known else None
 
 
@@ -108,8 +123,11 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
     return f"{np.exp(np.mean([np.log(r) for _, r, _ in mine])):.2f} ({low:.2f} to {high:.2f}; {len(mine)})"
 
 
-def means_table(runs: Runs, names: list[str]) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; * for fewer than `ENOUGH` runs, ° for fewer than `ENOUGH_SLOW`."""
+def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
+    """A row a problem: mean evaluations with their intervals, the best bold; lower bounds where runs were cut off.
+
+    * stands for fewer than `ENOUGH` runs, ° for fewer than `ENOUGH_SLOW`.
+    """
     shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
@@ -124,7 +142,7 @@ def means_table(runs: Runs, names: list[str]) -> str:
             figure = f"**{figure}**" if means[c] == min(means.values()) else figure
             count = len(runs[name][c])
             mark = "°" if count < ENOUGH_SLOW else "*" if count < ENOUGH else ""
-            cells.append(f"{figure}{mark} ({low:.0f} to {high:.0f})")
+            cells.append(f"≥ {figure}{mark}" if (name, c) in cut else f"{figure}{mark} ({low:.0f} to {high:.0f})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -149,11 +167,14 @@ def ratio_table(runs: Runs, names: list[str]) -> str:
     return "\n".join(lines)
 
 
-def geometric_table(runs: Runs, tuned: list[str], held_out: list[str]) -> str:
-    """A row a peer: the geometric means of auto's ratio to it."""
+def geometric_table(runs: Runs, tuned: list[str], held_out: list[str], cut: Cuts) -> str:
+    """A row a peer: the geometric means of auto's ratio to it; upper bounds where runs of it were cut off."""
     lines = ["| `auto` / | all problems | tuned on | held out |", "|---|---|---|---|"]
     rows = {"the best peer of each problem": ratios(runs, "auto", None)}
-    rows |= {NAMES[c]: ratios(runs, "auto", c) for c in CONTESTANTS if c != "auto"}
+    bounded = {contestant for _, contestant in cut}
+    rows |= {
+        NAMES[c] + (" (at most)" if c in bounded else ""): ratios(runs, "auto", c) for c in CONTESTANTS if c != "auto"
+    }
     for title, found in rows.items():
         if found:
             cells = (geometric(found, names) for names in (tuned + held_out, tuned, held_out))
@@ -169,7 +190,7 @@ def still_open(runs: Runs) -> str:
         for name, counts in contestants.items()
         if name not in OURS and len(counts) < ENOUGH_SLOW and can_be_best(contestants, "auto", name)
     ]
-    return f"Not settled yet: {', '.join(found)}." if found else "All are settled."
+    return f"Not settled yet: {', '.join(found)}." if found else ""
 
 
 def behind_random(runs: Runs) -> str:
@@ -205,8 +226,8 @@ def notes(records: list[Record], runs: Runs) -> str:
     return "\n".join(lines)
 
 
-def curves(runs: Runs, names: list[str], path: Path) -> None:
-    """One small panel a problem: the share of runs that are good after n evaluations."""
+def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
+    """One small panel a problem: the share of runs that are good after n evaluations, as far as no run was cut off."""
     columns = 4
     rows = -(-len(names) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(12, 2.3 * rows + 0.8), sharex=True, sharey=True, squeeze=False)
@@ -214,7 +235,10 @@ def curves(runs: Runs, names: list[str], path: Path) -> None:
     for axis, name in zip(axes.flat, names, strict=False):
         for contestant, counts in runs[name].items():
             values = np.array(list(counts.values()))
-            steps = np.arange(1, BUDGET)  # a failure counts as the budget, so the last step is left out
+            end = cut.get(
+                (name, contestant), BUDGET
+            )  # a failure counts as the budget, a cut as its step: it is left out
+            steps = np.arange(1, end)
             style = {"color": COLOURS[contestant], "ls": "--" if contestant in DASHED else "-"}
             shares = [(values <= n).mean() for n in steps]
             handles[contestant] = axis.plot(steps, shares, lw=2.2 if contestant == "auto" else 1.1, **style)[0]
@@ -232,8 +256,8 @@ def curves(runs: Runs, names: list[str], path: Path) -> None:
     plt.close(figure)
 
 
-def profile(runs: Runs, path: Path) -> None:
-    """For each contestant the share of all problems where its mean is within a factor of the best mean."""
+def profile(runs: Runs, cut: Cuts, path: Path) -> None:
+    """For each contestant the share of all problems where its mean, or what is known of it, is within a factor of the best mean."""
     figure, axis = plt.subplots(figsize=(8, 4), constrained_layout=True)
     means = {name: {c: np.mean(list(counts.values())) for c, counts in mine.items()} for name, mine in runs.items()}
     factors = np.geomspace(1, 10, 200)
@@ -241,6 +265,7 @@ def profile(runs: Runs, path: Path) -> None:
         worse = np.array([mine[c] / min(mine.values()) for mine in means.values() if c in mine])
         if len(worse):
             label = NAMES[c].replace("`", "") + (f" ({len(worse)} problems)" if len(worse) < len(means) else "")
+            label += " (at most)" if any(contestant == c for _, contestant in cut) else ""
             style = {"color": COLOURS[c], "ls": "--" if c in DASHED else "-", "lw": 2.4 if c == "auto" else 1.2}
             axis.plot(factors, [(worse <= f + 1e-12).mean() for f in factors], label=label, **style)
     axis.set(xscale="log", xlabel="factor of the best contestant's mean evaluations", ylabel="share of problems", ylim=(0, 1.02))  # fmt: skip
@@ -254,19 +279,19 @@ def profile(runs: Runs, path: Path) -> None:
 
 def write(records: list[Record], docs: Path) -> None:
     """Draw the pictures and write the page."""
-    runs, pictures = by_problem(records), docs / "images" / "benchmarks"
+    runs, cut, pictures = by_problem(records), cuts(records), docs / "images" / "benchmarks"
     groups = {held: [name for name in runs if PROBLEMS[name].held_out == held] for held in (False, True)}
     pictures.mkdir(parents=True, exist_ok=True)
-    profile(runs, pictures / "profile.png")
+    profile(runs, cut, pictures / "profile.png")
     for held, names in groups.items():
         if names:
-            curves(runs, names, pictures / ("held-out.png" if held else "tuned-on.png"))
+            curves(runs, names, cut, pictures / ("held-out.png" if held else "tuned-on.png"))
     (docs / "benchmarks.md").write_text(text(records, runs, groups[False], groups[True]), encoding="utf-8")
 
 
 def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str]) -> str:
     """The page."""
-    shown = {name for contestants in runs.values() for name in contestants}
+    shown, cut = {name for contestants in runs.values() for name in contestants}, cuts(records)
     command = (
         f"python bench/evaluations.py --contestants {','.join(c for c in CONTESTANTS if c in shown)} --runs {ENOUGH}"
     )
@@ -275,14 +300,14 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
     sections = [
         _HEAD.format(command=command, without=without),
         "## In one look\n",
-        geometric_table(runs, tuned, held_out),
+        geometric_table(runs, tuned, held_out, cut),
         _RATIO_NOTE.format(open=still_open(runs)),
     ]
     sections += ["![performance profile](images/benchmarks/profile.png)\n"]
     for title, names, picture in (("tuned on", tuned, "tuned-on"), ("held out", held_out, "held-out")):
         if names:
             sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
-            sections += [means_table(runs, names), "", ratio_table(runs, names), ""]
+            sections += [means_table(runs, names, cut), "", ratio_table(runs, names), ""]
     sections += ["## Behind random?\n", _RANDOM_NOTE, behind_random(runs), "", "## The runs\n", notes(records, runs)]
     return "\n".join([*sections, _TAIL])
 
@@ -303,9 +328,10 @@ Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bo
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
 chosen after the fact, by the same runs, which favours the peers.
 
-A slow peer has {ENOUGH_SLOW} runs of a problem, or as many as show that with {ENOUGH_SLOW} it would not be the best peer there, even if each
-further run ended with its first question. Such a peer is not chosen, so that the best peers are those of {ENOUGH_SLOW} runs or more of
-each; but its own figures, which have ° below, are rather too high, since it was left when its runs had taken long. {{open}}
+A slow peer has {ENOUGH_SLOW} runs of a problem. They go on side by side and are cut off when it is certain that the peer is not the best one
+there, even if each of them ended at once (`--settle`); but not before {LEAST} evaluations. A run that was cut off counts as the
+evaluations that it had by then, in the peer's favour: its mean is a lower bound (≥), and `auto` / peer an upper one ("at most").
+The best peers and their figures are the same as with whole runs. {{open}}
 
 "Tuned on" are the problems that defaults of satisfice may have been chosen by (the paper's are all among them); "held out" are those that were not looked at.
 """

@@ -2,7 +2,7 @@
 
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
-    .venv-bench/bin/python bench/evaluations.py --contestants ax --runs 20 --decisive   a slow peer, while it may be the best of a problem
+    .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   slow peers, as far as they may be the best of a problem
     .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
     .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
 
@@ -16,11 +16,12 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy
 
 import argparse
+import itertools
 import json
 import logging
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,26 +47,29 @@ def starting_points(problem: Problem, seed: int) -> Told:
     return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
 
 
-def run(problem: Problem, contestant: Contestant, seed: int, budget: int = BUDGET) -> tuple[int, bool, float]:
-    """The evaluations until the first good value, whether there was one, and the contestant's own CPU seconds."""
+Step = tuple[int, bool, float]
+
+
+def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Step, None, None]:
+    """After each evaluation: their number, whether the last value is good, and the contestant's own CPU seconds; for ever."""
     told = starting_points(problem, seed)
     for count, (_, value) in enumerate(told, start=1):
-        if value >= problem.target:
-            return count, True, 0.0
-    spent, count = 0.0, len(told)
-    with quiet():
-        start = process_time()
-        questions = contestant(problem, seed, told)
+        yield count, value >= problem.target, 0.0
+    spent, start = 0.0, process_time()
+    with closing(contestant(problem, seed, told)) as questions:
         params = next(questions)
-        while True:
+        for count in itertools.count(len(told) + 1):
             spent += process_time() - start
             value = problem.value(params)
-            count += 1
-            if value >= problem.target or count == budget:
-                questions.close()
-                return count, value >= problem.target, spent
+            yield count, value >= problem.target, spent
             start = process_time()
             params = questions.send(value)
+
+
+def run(problem: Problem, contestant: Contestant, seed: int, budget: int = BUDGET) -> Step:
+    """The evaluations until the first good value, whether there was one, and the contestant's own CPU seconds."""
+    with quiet(), closing(course(problem, contestant, seed)) as steps:
+        return next(step for step in steps if step[1] or step[0] == budget)
 
 
 @contextmanager
@@ -87,15 +91,16 @@ def quiet() -> Iterator[None]:
 def record(problem: str, contestant: str, seed: int) -> Record:
     """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
     hasten(contestant)
-    marks: Record = {}
     try:
-        count, good, seconds = run(PROBLEMS[problem], CONTESTANTS[contestant], seed)
+        return as_record(problem, contestant, seed, run(PROBLEMS[problem], CONTESTANTS[contestant], seed))
     except Exception as error:
-        count, good, seconds = BUDGET, False, 0.0
-        marks["error"] = f"{type(error).__name__}: {error}"[:300]
-    if contestant in HASTENED:
-        marks["hastened"] = True
-    return marks | {
+        return broken(problem, contestant, seed, error)
+
+
+def as_record(problem: str, contestant: str, seed: int, last: Step) -> Record:
+    """A run that ended with this step."""
+    count, good, seconds = last
+    return {
         "key": f"{problem}/{contestant}/{seed}",
         "problem": problem,
         "contestant": contestant,
@@ -105,7 +110,13 @@ def record(problem: str, contestant: str, seed: int) -> Record:
         "good": good,
         "seconds": round(seconds, 3),
         "version": version(contestant),
-    }
+    } | ({"hastened": True} if contestant in HASTENED else {})
+
+
+def broken(problem: str, contestant: str, seed: int, error: Exception) -> Record:
+    """A run in which the contestant broke down."""
+    why = f"{type(error).__name__}: {error}"[:300]
+    return as_record(problem, contestant, seed, (BUDGET, False, 0.0)) | {"error": why}
 
 
 def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
@@ -168,22 +179,6 @@ def keep(folder: Path, packed: Path) -> list[Record]:
     return records
 
 
-def run_missing(contestant: str, problems: list[str], runs: int, jobs: int) -> None:
-    """Run what has no record yet."""
-    tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in problems for s in range(runs)]
-    run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=jobs, title=contestant)
-
-
-def decide(contestant: str, problems: list[str], runs: int, jobs: int) -> None:
-    """Run a peer on each problem, `jobs` runs at a time, until it has as many as wanted or cannot be the best peer any more."""
-    from eval_page import FEW, by_problem, can_be_best
-
-    for problem in problems:
-        for count in range(FEW, runs + jobs, jobs):
-            if can_be_best(by_problem(load(RECORDS, KEPT)).get(problem, {}), "auto", contestant):
-                run_missing(contestant, [problem], min(count, runs), jobs)
-
-
 def chosen_problems(text: str) -> list[str]:
     """The names that `--problems` means; "tuning" are those that defaults may be chosen by."""
     if text in ("all", "tuning", "held-out"):
@@ -198,7 +193,7 @@ def main() -> None:
     parser.add_argument("--problems", default="all", help="all, tuning, held-out, or names")
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument(
-        "--decisive", action="store_true", help="no run more of a peer that 20 runs cannot leave the best of a problem"
+        "--settle", action="store_true", help="only the runs of peers that may be the best, as far as needed"
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
@@ -223,11 +218,14 @@ def main() -> None:
             figures = (seconds_a_step(contestant, PROBLEMS["rastrigin4"], n) for n in (30, 100))
             print(f"| {contestant} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |", flush=True)
         return
+    if given.settle:
+        from settle import settle_all
+
+        settle_all(contestants, problems, RECORDS, KEPT, given.jobs)
+        return
     for contestant in contestants:
-        if given.decisive:
-            decide(contestant, problems, given.runs, given.jobs)
-        else:
-            run_missing(contestant, problems, given.runs, given.jobs)
+        tasks = [Task(f"{p}/{contestant}/{s}", record, (p, contestant, s)) for p in problems for s in range(given.runs)]
+        run_tasks(tasks, RECORDS / f"{contestant}.jsonl", jobs=given.jobs, title=contestant)
 
 
 if __name__ == "__main__":

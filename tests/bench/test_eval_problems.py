@@ -15,6 +15,7 @@ import eval_functions
 import eval_page
 import eval_problems
 import evaluations
+import settle
 from eval_peers import CONTESTANTS
 from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
 from eval_tasks import TASKS
@@ -189,20 +190,62 @@ def test_a_peer_can_be_best_just_where_the_runs_that_it_lacks_may_make_it_so(see
     assert lucky or eval_page.best_peer(contestants | {"ax": known}, "auto") != "ax"
 
 
-def test_a_peer_that_may_be_best_is_run_on_and_another_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(evaluations, "RECORDS", tmp_path)
-    monkeypatch.setattr(evaluations, "KEPT", tmp_path / "none")
-    common = {"problem": "branin", "good": True, "target": PROBLEMS["branin"].target}
+def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
+    def by_the_one_generator(problem, seed, told):
+        np.random.seed(seed)  # noqa: NPY002 - as BoTorch seeds torch
+        while True:
+            yield {name: np.random.uniform(*bounds) for name, bounds in problem.space.items()}  # noqa: NPY002
+
+    monkeypatch.setitem(settle.CONTESTANTS, "random", by_the_one_generator)
+    records = settle.settle("keane", "random", {})
+    alone = [evaluations.record("keane", "random", seed) for seed in range(20)]
+    assert [(r["key"], r["evaluations"], r["good"]) for r in records] == [
+        (r["key"], r["evaluations"], r["good"]) for r in alone
+    ]
+    assert sum(r["good"] for r in records) > 5
+
+
+@pytest.mark.parametrize("best", [30, 5])
+def test_runs_are_cut_off_when_they_cannot_make_a_peer_the_best_any_more(best):
+    known = {"auto": dict.fromkeys(range(20), 10), "tpe": dict.fromkeys(range(20), best), "random": {0: 200, 2: 200}}
+    records = settle.settle("branin", "random", known)
+    assert [r["seed"] for r in records] == [1, *range(3, 20)]
+    (level,) = {r["evaluations"] for r in records if "cut" in r}
+    assert all(r["good"] and r["evaluations"] <= level for r in records if "cut" not in r)
+    assert level >= settle.LEAST
+    sums = [400 + sum(min(r["evaluations"], n) for r in records) for n in (level - 1, level)]
+    assert sums[1] >= 20 * best
+    assert sums[0] < 20 * best or level == settle.LEAST
+
+
+def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
+    def breaks(problem, seed, told):
+        if seed == 3:
+            raise ValueError("no such thing")
+        while True:
+            yield problem.settings(1, default_rng(0))[0]
+
+    monkeypatch.setitem(settle.CONTESTANTS, "random", breaks)
+    known = {"auto": dict.fromkeys(range(20), 10), "tpe": dict.fromkeys(range(20), 5)}
+    records = settle.settle("rastrigin4", "random", known)
+    assert (records[3]["evaluations"], records[3]["error"]) == (200, "ValueError: no such thing")
+    assert records[4]["cut"]
+
+
+def test_pairs_are_settled_once_and_kept(tmp_path):
+    common = {"problem": "forrester", "good": True, "target": PROBLEMS["forrester"].target}
     for contestant, count in (("auto", 10), ("tpe", 30)):
         rows = [common | {"contestant": contestant, "seed": s, "evaluations": count} for s in range(20)]
-        (tmp_path / f"{contestant}.jsonl").write_text(
-            "".join(json.dumps(row | {"key": str(row)}) + "\n" for row in rows)
-        )
-    evaluations.decide("random", ["branin"], 20, 1)
-    runs = eval_page.by_problem(evaluations.load(tmp_path, tmp_path / "none"))["branin"]["random"]
-    assert list(runs) == list(range(len(runs)))
-    sums = [sum(list(runs.values())[:n]) + 4 * (20 - n) for n in range(len(runs) + 1)]
-    assert [total < 600 for total in sums] == [True] * len(runs) + [False]  # 20 runs of tpe take 600
+        lines = [json.dumps(row | {"key": f"forrester/{contestant}/{row['seed']}"}) + "\n" for row in rows]
+        (tmp_path / f"{contestant}.jsonl").write_text("".join(lines))
+    for _ in range(2):
+        settle.settle_all(["auto", "tpe", "random"], ["forrester"], tmp_path, tmp_path / "none", 1)
+    records = evaluations.load(tmp_path, tmp_path / "none")
+    assert [r["seed"] for r in records if r["contestant"] == "random"] == list(range(20))
+    assert len(records) == 60
+    runs = eval_page.by_problem(records)
+    assert eval_page.best_peer(runs["forrester"], "auto") == "tpe"
+    assert eval_page.cuts(records)["forrester", "random"] == max(runs["forrester"]["random"].values())
 
 
 def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):

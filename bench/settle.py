@@ -1,0 +1,93 @@
+"""Whether a slow peer is the best one of a problem, in as little time as that takes: `bench/evaluations.py --settle`.
+
+The runs that a peer lacks go on side by side, an evaluation each in turn, and are cut off when the peer cannot have the best
+mean of its problem any more, even if each of them ended with its next question. A run that was cut off counts as the evaluations that
+it had by then: too few, in the peer's favour. So the late questions, which take longest, are asked only where they decide something.
+"""
+
+import random
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from eval_page import ENOUGH_SLOW, LEAST, best_peer, by_problem, can_be_best, ratio
+from eval_peers import BUDGET, CONTESTANTS, OURS
+from eval_problems import PROBLEMS
+from evaluations import Step, as_record, broken, course, load, quiet
+from hasten import hasten
+from rich.console import Console
+from rich.progress import track
+
+from satisfice.experiments.records import Record, Records
+from satisfice.extras import load_extra
+from satisfice.threads import one_blas_thread
+
+
+def settle(problem: str, contestant: str, contestants: dict[str, dict[int, int]]) -> list[Record]:
+    """The runs that `contestant` lacks of `ENOUGH_SLOW`, given the counts of all; those that were cut off are marked."""
+    hasten(contestant)
+    known = contestants.get(contestant, {})
+    missing = [seed for seed in range(ENOUGH_SLOW) if seed not in known]
+    records: dict[int, Record] = {}  # of the runs that have ended
+    last: dict[int, Step] = {}
+    with quiet(), one_blas_thread(), ExitStack() as stack:
+        steps = {
+            s: stack.enter_context(closing(course(PROBLEMS[problem], CONTESTANTS[contestant], s))) for s in missing
+        }
+        states = dict.fromkeys(missing, _randomness())
+        for count in range(1, BUDGET + 1):
+            for seed in [s for s in missing if s not in records]:
+                _restore_randomness(states[seed])
+                try:
+                    last[seed] = next(steps[seed])
+                    if last[seed][1] or count == BUDGET:
+                        records[seed] = as_record(problem, contestant, seed, last[seed])
+                except Exception as error:
+                    records[seed] = broken(problem, contestant, seed, error)
+                states[seed] = _randomness()
+            counts = known | {s: records[s]["evaluations"] if s in records else count for s in missing}
+            if count >= LEAST and not can_be_best(contestants | {contestant: counts}, "auto", contestant):
+                break
+    return [records.get(s) or as_record(problem, contestant, s, last[s]) | {"cut": True} for s in missing]
+
+
+def _randomness() -> tuple[Any, ...]:
+    """The state of the generators that a process has one of."""
+    torch = sys.modules.get("torch")
+    return random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002 - theirs
+
+
+def _restore_randomness(state: tuple[Any, ...]) -> None:
+    random.setstate(state[0])
+    np.random.set_state(state[1])  # noqa: NPY002
+    if state[2] is not None:
+        sys.modules["torch"].set_rng_state(state[2])
+
+
+def _behind(contestants: dict[str, dict[int, int]], peer: str) -> float:
+    """How many times the evaluations of the best peer this one seems to need; 0 where nothing is known."""
+    best = best_peer(contestants, "auto")
+    if best is None or peer not in contestants:
+        return 0.0
+    return ratio(contestants["auto"], contestants[best])[0] / ratio(contestants["auto"], contestants[peer])[0]
+
+
+def _settle_pair(problem: str, contestant: str, folder: Path, packed: Path) -> list[Record]:
+    return settle(problem, contestant, by_problem(load(folder, packed)).get(problem, {}))
+
+
+def settle_all(contestants: list[str], problems: list[str], folder: Path, packed: Path, jobs: int) -> None:
+    """Settle every peer on every problem, those that look best first, and append the records of a pair as soon as it is settled."""
+    runs = by_problem(load(folder, packed))
+    pairs = [
+        (p, c) for p in problems for c in contestants if c not in OURS and len(runs.get(p, {}).get(c, {})) < ENOUGH_SLOW
+    ]
+    pairs.sort(key=lambda pair: _behind(runs.get(pair[0], {}), pair[1]))
+    joblib = load_extra("joblib", "experiments")
+    calls = (joblib.delayed(_settle_pair)(*pair, folder, packed) for pair in pairs)
+    parallel = joblib.Parallel(n_jobs=jobs, pre_dispatch=jobs, return_as="generator_unordered")
+    for records in track(parallel(calls), "settled", len(pairs), console=Console(stderr=True)):
+        for record in records:
+            Records(folder / f"{record['contestant']}.jsonl").append(record)
