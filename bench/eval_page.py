@@ -44,6 +44,7 @@ def by_problem(records: list[Record]) -> Runs:
     for problem in PROBLEMS:
         for contestant in CONTESTANTS:
             mine = [r for r in records if r["problem"] == problem and r["contestant"] == contestant]
+            mine.sort(key=lambda r: r["seed"])  # resamples, and so intervals, go by the order
             if len(mine) >= FEW:
                 counts = {r["seed"]: r["evaluations"] if r["good"] or "cut" in r else BUDGET for r in mine}
                 runs.setdefault(problem, {})[contestant] = counts
@@ -184,13 +185,13 @@ def geometric_table(runs: Runs, tuned: list[str], held_out: list[str], cut: Cuts
 
 def still_open(runs: Runs) -> str:
     """A sentence: the peers that may become the best of a problem with the runs that they lack."""
-    found = [
-        f"{NAMES[name]} on {problem}"
-        for problem, contestants in runs.items()
-        for name, counts in contestants.items()
-        if name not in OURS and len(counts) < ENOUGH_SLOW and can_be_best(contestants, "auto", name)
-    ]
-    return f"Not settled yet: {', '.join(found)}." if found else ""
+    found: dict[str, list[str]] = {}
+    for problem, contestants in runs.items():
+        for name, counts in contestants.items():
+            if name not in OURS and len(counts) < ENOUGH_SLOW and can_be_best(contestants, "auto", name):
+                found.setdefault(NAMES[name], []).append(problem)
+    peers = "; ".join(f"{name} on {', '.join(problems)}" for name, problems in found.items())
+    return f"Not settled yet, with fewer runs but whole ones (°): {peers}." if found else ""
 
 
 def behind_random(runs: Runs) -> str:
