@@ -334,7 +334,8 @@ there, even if each of them ended at once (`--settle`); but not before {LEAST} e
 evaluations that it had by then, in the peer's favour: its mean is a lower bound (≥), and `auto` / peer an upper one ("at most").
 The best peers and their figures are the same as with whole runs. {{open}}
 
-"Tuned on" are the problems that defaults of satisfice may have been chosen by (the paper's are all among them); "held out" are those that were not looked at.
+"Tuned on" are the problems that defaults of satisfice may have been chosen by (the paper's are all among them); "held out" are
+those that were not looked at.
 """
 
 _RANDOM_NOTE = """Problems where the mean is above that of uniform random settings; bold where the 95 % interval of the ratio is

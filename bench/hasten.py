@@ -1,4 +1,4 @@
-"""Slow peers in less time, with the same questions: SMAC and bayesian-optimization in about half, BoTorch and Ax in about two thirds.
+"""Slow peers in less time, with the same questions: SMAC and bayesian-optimization in about half, BoTorch and Ax in about four fifths.
 
     PYTHONHASHSEED=0 .venv-bench/bin/python bench/hasten.py smac network     CPU seconds without and with it, and whether the questions are the same
 
@@ -6,8 +6,7 @@ Left out is what they do for nothing: SMAC copies all kernels for every value of
 every neighbour that it looks at and seeds each generator of neighbours twice; scikit-learn checks each point of which an
 acquisition is asked; torch broadcasts the same few shapes again and again and checks the arguments of each distribution, as
 GPyTorch does its own; Ax asks for the values of its raw candidates 32 at a time; and Python looks for garbage among all that
-was imported. Records of such runs are marked `hastened`, since their seconds are not
-those that a user waits.
+was imported. Records of such runs are marked `hastened`, since their seconds are not those that a user waits.
 """
 
 import os
