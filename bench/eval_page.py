@@ -236,10 +236,8 @@ def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
     for axis, name in zip(axes.flat, names, strict=False):
         for contestant, counts in runs[name].items():
             values = np.array(list(counts.values()))
-            end = cut.get(
-                (name, contestant), BUDGET
-            )  # a failure counts as the budget, a cut as its step: it is left out
-            steps = np.arange(1, end)
+            # a failure counts as the budget, and a run that was cut off as what it had: that step is left out
+            steps = np.arange(1, cut.get((name, contestant), BUDGET))
             style = {"color": COLOURS[contestant], "ls": "--" if contestant in DASHED else "-"}
             shares = [(values <= n).mean() for n in steps]
             handles[contestant] = axis.plot(steps, shares, lw=2.2 if contestant == "auto" else 1.1, **style)[0]
@@ -299,7 +297,7 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
     left = [*(NAMES[c] for c in CONTESTANTS if c not in shown), *(p for p in PROBLEMS if p not in runs)]
     without = f" No records yet, and so not shown: {', '.join(left)}." if left else ""
     sections = [
-        _HEAD.format(command=command, without=without),
+        _HEAD.format(command=command, without=without, ENOUGH=ENOUGH),
         "## In one look\n",
         geometric_table(runs, tuned, held_out, cut),
         _RATIO_NOTE.format(open=still_open(runs)),
@@ -317,7 +315,7 @@ _HEAD = """# Benchmarks
 
 How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
 (`docs/records/evaluations.jsonl.xz`), which `{command}` makes in the
-environment of `make bench-env`.{without}
+environment of `make bench-env`; runs of slow peers were completed with `--settle` in the place of `--runs {ENOUGH}`.{without}
 
 Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that
 has not reached the target by then counts as 200, which flatters whoever fails often. There is no noise. Every contestant has the
@@ -338,8 +336,8 @@ The best peers and their figures are the same as with whole runs. {{open}}
 those that were not looked at.
 """
 
-_RANDOM_NOTE = """Problems where the mean is above that of uniform random settings; bold where the 95 % interval of the ratio is
-above 1.
+_RANDOM_NOTE = """Problems where the mean, or what is known of it, is above that of uniform random settings; bold where the 95 % interval
+of the ratio is above 1.
 """
 
 _TAIL = f"""
