@@ -40,14 +40,12 @@ ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"
 KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.xz"
 SEED = 2021
+Step = tuple[int, bool, float]  # evaluations so far, whether the last value is good, CPU seconds of the contestant
 
 
 def starting_points(problem: Problem, seed: int) -> Told:
     """Three uniform settings and their values, the same for every contestant."""
     return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
-
-
-Step = tuple[int, bool, float]
 
 
 def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Step, None, None]:
@@ -221,6 +219,7 @@ def main() -> None:
     if given.settle:
         from settle import settle_all
 
+        restore(KEPT, RECORDS)  # the known runs count
         settle_all(contestants, problems, RECORDS, KEPT, given.jobs)
         return
     for contestant in contestants:
