@@ -18,7 +18,8 @@ from satisfice.experiments.records import Record
 from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7
-ENOUGH, ENOUGH_SLOW = 50, 20  # runs, of any contestant and of a slow peer; a figure with fewer says so
+ENOUGH, ENOUGH_SLOW = 50, 20  # runs, of a contestant and of one that is slow; a figure with fewer says so
+SLOW = ("gp-constraint", "botorch-ei", "botorch-pi", "ax", "smac", "bayes-opt")  # over 0.1 s a question
 LEAST = 20  # evaluations of a run before it is cut off
 FEW = 3  # runs; a peer with fewer has not shown what it can do
 NAMES = {
@@ -33,6 +34,11 @@ COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F
 DASHED = ("gp-constraint", "botorch-pi")
 Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
 Cuts = dict[tuple[str, str], int]  # (problem, contestant) -> the evaluations after which runs were cut off
+
+
+def enough(contestant: str) -> int:
+    """How many runs of a problem it should have."""
+    return ENOUGH_SLOW if contestant in SLOW else ENOUGH
 
 
 def by_problem(records: list[Record]) -> Runs:
@@ -78,12 +84,12 @@ def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
 
 
 def can_be_best(contestants: dict[str, dict[int, int]], one: str, peer: str) -> bool:
-    """Whether its first `ENOUGH_SLOW` runs may make `peer` the best one beside `one`, where those that it lacks take the least that they can.
+    """Whether `enough` runs may make `peer` the best one beside `one`, where those that it lacks take the least that they can.
 
     No run takes less than a question after the starting points, where none of these is good. The peers to beat are those with
     `ENOUGH_SLOW` runs; a `one` that lacks some leaves it open.
     """
-    mine, theirs, seeds = contestants.get(one, {}), contestants.get(peer, {}), range(ENOUGH_SLOW)
+    mine, theirs, seeds = contestants.get(one, {}), contestants.get(peer, {}), range(enough(peer))
     if not mine.keys() >= set(seeds):
         return True
     least = sum(theirs.get(s, min(mine[s], STARTING_POINTS + 1)) for s in seeds)
@@ -188,7 +194,7 @@ def still_open(runs: Runs) -> str:
     found: dict[str, list[str]] = {}
     for problem, contestants in runs.items():
         for name, counts in contestants.items():
-            if name not in OURS and len(counts) < ENOUGH_SLOW and can_be_best(contestants, "auto", name):
+            if name not in OURS and len(counts) < enough(name) and can_be_best(contestants, "auto", name):
                 found.setdefault(NAMES[name], []).append(problem)
     peers = "; ".join(f"{name} on {', '.join(problems)}" for name, problems in found.items())
     return f"Not settled yet, with fewer runs but whole ones (°): {peers}." if found else ""
@@ -315,7 +321,7 @@ _HEAD = """# Benchmarks
 
 How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
 (`docs/records/evaluations.jsonl.xz`), which `{command}` makes in the
-environment of `make bench-env`; runs of slow peers were completed with `--settle` in the place of `--runs {ENOUGH}`.{without}
+environment of `make bench-env`; runs of slow peers, and of `xgboost`, were completed with `--settle` in the place of `--runs {ENOUGH}`.{without}
 
 Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that
 has not reached the target by then counts as 200, which flatters whoever fails often. There is no noise. Every contestant has the
@@ -327,8 +333,9 @@ Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bo
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
 chosen after the fact, by the same runs, which favours the peers.
 
-A slow peer has {ENOUGH_SLOW} runs of a problem. They go on side by side and are cut off when it is certain that the peer is not the best one
-there, even if each of them ended at once (`--settle`); but not before {LEAST} evaluations. A run that was cut off counts as the
+A peer has {ENOUGH} runs of a problem, and one that takes over 0.1 s for a question {ENOUGH_SLOW}. Where that is long (every slow peer, and every
+peer on `xgboost`, whose values take a second and more) they go on side by side and are cut off when it is certain that the peer is
+not the best one there, even if each of them ended at once (`--settle`); but not before {LEAST} evaluations. A run that was cut off counts as the
 evaluations that it had by then, in the peer's favour: its mean is a lower bound (≥), and `auto` / peer an upper one ("at most").
 The best peers and their figures are the same as with whole runs. {{open}}
 

@@ -2,7 +2,7 @@
 
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
-    .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   slow peers, as far as they may be the best of a problem
+    .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   peers as far as they may be the best of a problem
     .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
     .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
 

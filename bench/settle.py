@@ -1,4 +1,4 @@
-"""Whether a slow peer is the best one of a problem, in as little time as that takes: `bench/evaluations.py --settle`.
+"""Whether a peer is the best one of a problem, in as little time as that takes: `bench/evaluations.py --settle`.
 
 The runs that a peer lacks go on side by side, an evaluation each in turn, and are cut off when the peer cannot have the best
 mean of its problem any more, even if each of them ended with its next question. A run that was cut off counts as the evaluations that
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval_page import ENOUGH_SLOW, LEAST, best_peer, by_problem, can_be_best, ratio
+from eval_page import LEAST, best_peer, by_problem, can_be_best, enough, ratio
 from eval_peers import BUDGET, CONTESTANTS, OURS
 from eval_problems import PROBLEMS
 from evaluations import Step, as_record, broken, course, load, quiet
@@ -26,10 +26,10 @@ from satisfice.threads import one_blas_thread
 
 
 def settle(problem: str, contestant: str, contestants: dict[str, dict[int, int]]) -> list[Record]:
-    """The runs that `contestant` lacks of `ENOUGH_SLOW`, given the counts of all; those that were cut off are marked."""
+    """The runs that `contestant` lacks, given the counts of all; those that were cut off are marked."""
     hasten(contestant)
     known = contestants.get(contestant, {})
-    missing = [seed for seed in range(ENOUGH_SLOW) if seed not in known]
+    missing = [seed for seed in range(enough(contestant)) if seed not in known]
     records: dict[int, Record] = {}  # of the runs that have ended
     last: dict[int, Step] = {}
     with quiet(), one_blas_thread(), ExitStack() as stack:
@@ -82,7 +82,7 @@ def settle_all(contestants: list[str], problems: list[str], folder: Path, packed
     """Settle every peer on every problem, those that look best first, and append the records of a pair as soon as it is settled."""
     runs = by_problem(load(folder, packed))
     pairs = [
-        (p, c) for p in problems for c in contestants if c not in OURS and len(runs.get(p, {}).get(c, {})) < ENOUGH_SLOW
+        (p, c) for p in problems for c in contestants if c not in OURS and len(runs.get(p, {}).get(c, {})) < enough(c)
     ]
     pairs.sort(key=lambda pair: _behind(runs.get(pair[0], {}), pair[1]))
     joblib = load_extra("joblib", "experiments")

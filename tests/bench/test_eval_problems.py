@@ -198,7 +198,7 @@ def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
 
     monkeypatch.setitem(settle.CONTESTANTS, "random", by_the_one_generator)
     records = settle.settle("keane", "random", {})
-    alone = [evaluations.record("keane", "random", seed) for seed in range(20)]
+    alone = [evaluations.record("keane", "random", seed) for seed in range(50)]
     assert [(r["key"], r["evaluations"], r["good"]) for r in records] == [
         (r["key"], r["evaluations"], r["good"]) for r in alone
     ]
@@ -207,15 +207,15 @@ def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
 
 @pytest.mark.parametrize("best", [30, 5])
 def test_runs_are_cut_off_when_they_cannot_make_a_peer_the_best_any_more(best):
-    known = {"auto": dict.fromkeys(range(20), 10), "tpe": dict.fromkeys(range(20), best), "random": {0: 200, 2: 200}}
+    known = {"auto": dict.fromkeys(range(50), 10), "tpe": dict.fromkeys(range(50), best), "random": {0: 200, 2: 200}}
     records = settle.settle("branin", "random", known)
-    assert [r["seed"] for r in records] == [1, *range(3, 20)]
+    assert [r["seed"] for r in records] == [1, *range(3, 50)]
     (level,) = {r["evaluations"] for r in records if "cut" in r}
     assert all(r["good"] and r["evaluations"] <= level for r in records if "cut" not in r)
     assert level >= settle.LEAST
     sums = [400 + sum(min(r["evaluations"], n) for r in records) for n in (level - 1, level)]
-    assert sums[1] >= 20 * best
-    assert sums[0] < 20 * best or level == settle.LEAST
+    assert sums[1] >= 50 * best
+    assert sums[0] < 50 * best or level == settle.LEAST
 
 
 def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
@@ -226,7 +226,7 @@ def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
             yield problem.settings(1, default_rng(0))[0]
 
     monkeypatch.setitem(settle.CONTESTANTS, "random", breaks)
-    known = {"auto": dict.fromkeys(range(20), 10), "tpe": dict.fromkeys(range(20), 5)}
+    known = {"auto": dict.fromkeys(range(50), 10), "tpe": dict.fromkeys(range(50), 5)}
     records = settle.settle("rastrigin4", "random", known)
     assert (records[3]["evaluations"], records[3]["error"]) == (200, "ValueError: no such thing")
     assert records[4]["cut"]
@@ -235,14 +235,14 @@ def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
 def test_pairs_are_settled_once_and_kept(tmp_path):
     common = {"problem": "forrester", "good": True, "target": PROBLEMS["forrester"].target}
     for contestant, count in (("auto", 10), ("tpe", 30)):
-        rows = [common | {"contestant": contestant, "seed": s, "evaluations": count} for s in range(20)]
+        rows = [common | {"contestant": contestant, "seed": s, "evaluations": count} for s in range(50)]
         lines = [json.dumps(row | {"key": f"forrester/{contestant}/{row['seed']}"}) + "\n" for row in rows]
         (tmp_path / f"{contestant}.jsonl").write_text("".join(lines))
     for _ in range(2):
         settle.settle_all(["auto", "tpe", "random"], ["forrester"], tmp_path, tmp_path / "none", 1)
     records = evaluations.load(tmp_path, tmp_path / "none")
-    assert [r["seed"] for r in records if r["contestant"] == "random"] == list(range(20))
-    assert len(records) == 60
+    assert [r["seed"] for r in records if r["contestant"] == "random"] == list(range(50))
+    assert len(records) == 150
     runs = eval_page.by_problem(records)
     assert eval_page.best_peer(runs["forrester"], "auto") == "tpe"
     assert eval_page.cuts(records)["forrester", "random"] == max(runs["forrester"]["random"].values())
