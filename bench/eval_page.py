@@ -131,7 +131,7 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
 
 
 def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; lower bounds where runs were cut off.
+    """A row a problem: mean evaluations with their intervals, the best bold; lower bounds, never bold, where runs were cut off.
 
     * stands for fewer than `ENOUGH` runs, ° for fewer than `ENOUGH_SLOW`.
     """
@@ -139,6 +139,7 @@ def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
         means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items()}
+        least = min(mean for c, mean in means.items() if (name, c) not in cut)
         cells = []
         for c in shown:
             if c not in means:
@@ -146,7 +147,7 @@ def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
                 continue
             low, high = interval(resampled_means(runs[name][c]))
             figure = f"{means[c]:.0f}"
-            figure = f"**{figure}**" if means[c] == min(means.values()) else figure
+            figure = f"**{figure}**" if means[c] == least else figure
             count = len(runs[name][c])
             mark = "°" if count < ENOUGH_SLOW else "*" if count < ENOUGH else ""
             cells.append(f"≥ {figure}{mark}" if (name, c) in cut else f"{figure}{mark} ({low:.0f} to {high:.0f})")
