@@ -147,10 +147,10 @@ def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
                 continue
             low, high = interval(resampled_means(runs[name][c]))
             figure = f"{means[c]:.0f}"
-            figure = f"**{figure}**" if means[c] == least else figure
             count = len(runs[name][c])
             mark = "°" if count < ENOUGH_SLOW else "*" if count < ENOUGH else ""
-            cells.append(f"≥ {figure}{mark}" if (name, c) in cut else f"{figure}{mark} ({low:.0f} to {high:.0f})")
+            best = f"**{figure}**" if means[c] == least else figure
+            cells.append(f"≥ {figure}{mark}" if (name, c) in cut else f"{best}{mark} ({low:.0f} to {high:.0f})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -201,11 +201,15 @@ def still_open(runs: Runs) -> str:
     return f"Not settled yet, with fewer runs but whole ones (°): {peers}." if found else ""
 
 
-def behind_random(runs: Runs) -> str:
-    """A line a contestant: the problems where it needs more evaluations than chance, and those where that is beyond doubt."""
+def behind_random(runs: Runs, cut: Cuts) -> str:
+    """A line a contestant: the problems where it needs more evaluations than chance, and those where that is beyond doubt.
+
+    A problem where no more than a lower bound of chance is known counts where the contestant is below it.
+    """
     lines = []
     for contestant in CONTESTANTS:
         found = ratios(runs, contestant, "random") if contestant != "random" else {}
+        found = {name: r for name, r in found.items() if r[1] <= 1 or (name, "random") not in cut}
         behind = {name: samples for name, (_, figure, samples) in found.items() if figure > 1}
         sure = [name for name, samples in behind.items() if interval(samples)[0] > 1]
         if found:
@@ -314,7 +318,7 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
         if names:
             sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
             sections += [means_table(runs, names, cut), "", ratio_table(runs, names), ""]
-    sections += ["## Behind random?\n", _RANDOM_NOTE, behind_random(runs), "", "## The runs\n", notes(records, runs)]
+    sections += ["## Behind random?\n", _RANDOM_NOTE, behind_random(runs, cut), "", "## The runs\n", notes(records, runs)]
     return "\n".join([*sections, _TAIL])
 
 
@@ -345,7 +349,7 @@ those that were not looked at.
 """
 
 _RANDOM_NOTE = """Problems where the mean, or what is known of it, is above that of uniform random settings; bold where the 95 % interval
-of the ratio is above 1.
+of the ratio is above 1. Where random settings were cut off, a problem counts if the contestant needs fewer even so.
 """
 
 _TAIL = f"""

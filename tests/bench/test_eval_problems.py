@@ -284,3 +284,15 @@ def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
         {r["key"]: r for r in evaluations.load(folder, tmp_path / "none")} for folder in (out, tmp_path / "again")
     )
     assert first == again
+
+
+def test_a_bound_is_never_the_best_of_a_row_and_nobody_is_behind_a_bound_of_chance():
+    counts = {"auto": 9, "paper": 50, "ax": 5, "random": 20}
+    runs = {"branin": {contestant: dict.fromkeys(range(3), count) for contestant, count in counts.items()}}
+    row = eval_page.means_table(runs, ["branin"], {("branin", "ax"): 5}).splitlines()[-1]
+    assert "**9**" in row
+    assert "≥ 5°" in row
+    assert "`paper`: on 1 of 1 problems: **branin**" in eval_page.behind_random(runs, {})
+    lines = eval_page.behind_random(runs, {("branin", "random"): 20})
+    assert "`auto`: on 0 of 1 problems" in lines
+    assert "paper" not in lines
