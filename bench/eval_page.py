@@ -318,7 +318,14 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
         if names:
             sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
             sections += [means_table(runs, names, cut), "", ratio_table(runs, names), ""]
-    sections += ["## Behind random?\n", _RANDOM_NOTE, behind_random(runs, cut), "", "## The runs\n", notes(records, runs)]
+    sections += [
+        "## Behind random?\n",
+        _RANDOM_NOTE,
+        behind_random(runs, cut),
+        "",
+        "## The runs\n",
+        notes(records, runs),
+    ]
     return "\n".join([*sections, _TAIL])
 
 
