@@ -1,123 +1,32 @@
-"""docs/benchmarks.md and its pictures from the records of bench/evaluations.py."""
+"""docs/benchmarks.md from the records of bench/evaluations.py."""
 
 from collections import Counter
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import bootstrap
-import matplotlib.pyplot as plt
 import numpy as np
 from bootstrap import interval
-from eval_peers import BUDGET, CONTESTANTS, OURS, STARTING_POINTS
+from eval_peers import CONTESTANTS, NAMES, OURS
+from eval_pictures import curves, profile
 from eval_problems import PROBLEMS
+from eval_runs import (
+    ENOUGH,
+    ENOUGH_SLOW,
+    FEW,
+    LEAST,
+    RESAMPLES_SEED,
+    Cuts,
+    Runs,
+    by_problem,
+    can_be_best,
+    cuts,
+    enough,
+    ratios,
+    resampled_means,
+)
 from numpy.random import default_rng
 
 from satisfice.experiments.records import Record
 from satisfice.types import Array
-
-RESAMPLES, RESAMPLES_SEED = 2000, 7
-ENOUGH, ENOUGH_SLOW = 50, 20  # runs, of a contestant and of one that is slow; a figure with fewer says so
-SLOW = ("gp-constraint", "botorch-ei", "botorch-pi", "ax", "smac", "bayes-opt")  # over 0.1 s a question
-LEAST = 20  # evaluations of a run before it is cut off
-FEW = 3  # runs; a peer with fewer has not shown what it can do
-NAMES = {
-    "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
-    "gp-constraint": "Optuna GPSampler, target as constraint", "cmaes": "Optuna CMA-ES", "botorch-ei": "BoTorch log EI",
-    "botorch-pi": "BoTorch log PI over the target", "ax": "Ax",
-    "smac": "SMAC3 black box", "bayes-opt": "bayesian-optimization", "random": "random",
-}  # fmt: skip
-COLOURS = {"auto": "#0072B2", "paper": "#56B4E9", "tpe": "#D55E00", "gp": "#E69F00", "gp-constraint": "#E69F00",
-           "cmaes": "#8C564B", "botorch-ei": "#009E73", "botorch-pi": "#009E73", "ax": "#CC79A7",
-           "smac": "#7F7F00", "bayes-opt": "#555555", "random": "#AAAAAA"}  # fmt: skip
-DASHED = ("gp-constraint", "botorch-pi")
-Runs = dict[str, dict[str, dict[int, int]]]  # problem -> contestant -> seed -> evaluations
-Cuts = dict[tuple[str, str], int]  # (problem, contestant) -> the evaluations after which runs were cut off
-
-
-def enough(contestant: str) -> int:
-    """How many runs of a problem it should have."""
-    return ENOUGH_SLOW if contestant in SLOW else ENOUGH
-
-
-def by_problem(records: list[Record]) -> Runs:
-    """The evaluations of each run, problems and contestants in their usual order, without those of fewer than `FEW` runs.
-
-    A failure counts as the budget, and a run that was cut off as what it had by then.
-    """
-    runs: Runs = {}
-    for problem in PROBLEMS:
-        for contestant in CONTESTANTS:
-            mine = [r for r in records if r["problem"] == problem and r["contestant"] == contestant]
-            mine.sort(key=lambda r: r["seed"])  # resamples, and so intervals, go by the order
-            if len(mine) >= FEW:
-                counts = {r["seed"]: r["evaluations"] if r["good"] or "cut" in r else BUDGET for r in mine}
-                runs.setdefault(problem, {})[contestant] = counts
-    return runs
-
-
-def cuts(records: list[Record]) -> Cuts:
-    """Where runs were cut off, after how many evaluations: means are no more than lower bounds there."""
-    found: Cuts = {}
-    for r in records:
-        if "cut" in r:
-            pair = r["problem"], r["contestant"]
-            found[pair] = min(r["evaluations"], found.get(pair, BUDGET))
-    return found
-
-
-def resampled_means(counts: dict[int, int]) -> Array:
-    """The means (RESAMPLES,) of runs drawn with replacement."""
-    values = np.array(list(counts.values()), dtype=float)
-    chosen = default_rng(RESAMPLES_SEED).integers(len(values), size=(RESAMPLES, len(values)))
-    return values[chosen].mean(axis=1)
-
-
-def ratio(one: dict[int, int], other: dict[int, int]) -> tuple[float, Array]:
-    """The ratio of the means over the runs that both have, and that of resampled pairs (RESAMPLES,); NaN for fewer than `FEW`."""
-    seeds = sorted(one.keys() & other.keys())
-    pairs = np.array([[one[s], other[s]] for s in seeds], dtype=float).reshape(-1, 2)
-    if len(seeds) < FEW:
-        return np.nan, np.full(RESAMPLES, np.nan)
-    return bootstrap.ratio(pairs, default_rng(RESAMPLES_SEED), RESAMPLES)
-
-
-def can_be_best(contestants: dict[str, dict[int, int]], one: str, peer: str) -> bool:
-    """Whether `enough` runs may make `peer` the best one beside `one`, where those that it lacks take the least that they can.
-
-    No run takes less than a question after the starting points, where none of these is good. The peers to beat are those with
-    `ENOUGH_SLOW` runs; a `one` that lacks some leaves it open.
-    """
-    mine, theirs, seeds = contestants.get(one, {}), contestants.get(peer, {}), range(enough(peer))
-    if not mine.keys() >= set(seeds):
-        return True
-    least = sum(theirs.get(s, min(mine[s], STARTING_POINTS + 1)) for s in seeds)
-    most = sum(mine[s] for s in seeds) / least
-    others = [c for name, c in contestants.items() if name not in (*OURS, peer) and len(c) >= ENOUGH_SLOW]
-    return all(most > ratio(mine, counts)[0] for counts in others)
-
-
-def best_peer(contestants: dict[str, dict[int, int]], one: str) -> str | None:
-    """The peer that does best beside `one`, by the means over the runs that both have, of those that more runs may leave the best."""
-    figures = {}
-    for name, counts in contestants.items():
-        if name not in OURS and (len(counts) >= ENOUGH_SLOW or can_be_best(contestants, one, name)):
-            figures[name] = ratio(contestants.get(one, {}), counts)[0]
-    known = [name for name, figure in figures.items() if np.isfinite(figure)]
-    return max(known, key=lambda name: figures[name]) if known else None
-
-
-def ratios(runs: Runs, one: str, other: str | None) -> dict[str, tuple[str, float, Array]]:
-    """problem: (the other, ratio of one to the other, its resamples); other = None means the best peer of each problem."""
-    found = {}
-    for problem, contestants in runs.items():
-        against = other or best_peer(contestants, one)
-        if against in contestants and one in contestants:
-            figure, samples = ratio(contestants[one], contestants[against])
-            if np.isfinite(figure):
-                found[problem] = (against, figure, samples)
-    return found
 
 
 def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> str:
@@ -236,55 +145,6 @@ def notes(records: list[Record], runs: Runs) -> str:
                 f"| {NAMES[c]} | {versions} | {len(counts)} | {several} | {seconds / max(steps, 1):.3f} | {hours:.2f} | {why} |"
             )
     return "\n".join(lines)
-
-
-def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
-    """One small panel a problem: the share of runs that are good after n evaluations, as far as no run was cut off."""
-    columns = 4
-    rows = -(-len(names) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(12, 2.3 * rows + 0.8), sharex=True, sharey=True, squeeze=False)
-    handles = {}
-    for axis, name in zip(axes.flat, names, strict=False):
-        for contestant, counts in runs[name].items():
-            values = np.array(list(counts.values()))
-            # a failure counts as the budget, and a run that was cut off as what it had: that step is left out
-            steps = np.arange(1, cut.get((name, contestant), BUDGET))
-            style = {"color": COLOURS[contestant], "ls": "--" if contestant in DASHED else "-"}
-            shares = [(values <= n).mean() for n in steps]
-            handles[contestant] = axis.plot(steps, shares, lw=2.2 if contestant == "auto" else 1.1, **style)[0]
-        axis.set_title(name, fontsize=9)
-        axis.spines[["top", "right"]].set_visible(False)
-    for axis in axes.flat[len(names) :]:
-        axis.set_visible(False)
-    figure.supxlabel("evaluations", fontsize=9)
-    figure.supylabel("share of runs that have a good value", fontsize=9)
-    order = [c for c in CONTESTANTS if c in handles]
-    labels = [NAMES[c].replace("`", "") for c in order]
-    figure.legend([handles[c] for c in order], labels, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
-    figure.set_layout_engine("constrained")
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-
-
-def profile(runs: Runs, cut: Cuts, path: Path) -> None:
-    """For each contestant the share of all problems where its mean, or what is known of it, is within a factor of the best mean."""
-    figure, axis = plt.subplots(figsize=(8, 4), constrained_layout=True)
-    means = {name: {c: np.mean(list(counts.values())) for c, counts in mine.items()} for name, mine in runs.items()}
-    factors = np.geomspace(1, 10, 200)
-    for c in CONTESTANTS:
-        worse = np.array([mine[c] / min(mine.values()) for mine in means.values() if c in mine])
-        if len(worse):
-            label = NAMES[c].replace("`", "") + (f" ({len(worse)} problems)" if len(worse) < len(means) else "")
-            label += " (at most)" if any(contestant == c for _, contestant in cut) else ""
-            style = {"color": COLOURS[c], "ls": "--" if c in DASHED else "-", "lw": 2.4 if c == "auto" else 1.2}
-            axis.plot(factors, [(worse <= f + 1e-12).mean() for f in factors], label=label, **style)
-    axis.set(xscale="log", xlabel="factor of the best contestant's mean evaluations", ylabel="share of problems", ylim=(0, 1.02))  # fmt: skip
-    axis.set_xticks([1, 2, 3, 5, 10], ["1", "2", "3", "5", "10"])
-    axis.minorticks_off()
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def write(records: list[Record], docs: Path) -> None:

@@ -218,6 +218,12 @@ CONTESTANTS: dict[str, Contestant] = {
     "random": by_chance,
 }
 OURS = ("auto", "paper")
+NAMES = {
+    "auto": "satisfice `auto`", "paper": "satisfice `paper`", "tpe": "Optuna TPE", "gp": "Optuna GPSampler",
+    "gp-constraint": "Optuna GPSampler, target as constraint", "cmaes": "Optuna CMA-ES", "botorch-ei": "BoTorch log EI",
+    "botorch-pi": "BoTorch log PI over the target", "ax": "Ax",
+    "smac": "SMAC3 black box", "bayes-opt": "bayesian-optimization", "random": "random",
+}  # fmt: skip
 PACKAGES = {"tpe": "optuna", "gp": "optuna", "gp-constraint": "optuna", "cmaes": "optuna", "botorch-ei": "botorch",
             "botorch-pi": "botorch", "ax": "ax-platform", "smac": "smac",
             "bayes-opt": "bayesian-optimization"}  # fmt: skip

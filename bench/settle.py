@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval_page import LEAST, best_peer, by_problem, can_be_best, enough, ratio
 from eval_peers import BUDGET, CONTESTANTS, OURS
 from eval_problems import PROBLEMS
+from eval_runs import LEAST, best_peer, by_problem, can_be_best, enough, ratio
 from evaluations import Step, as_record, broken, course, load, quiet
 from hasten import hasten
 from rich.console import Console

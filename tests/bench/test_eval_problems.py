@@ -14,8 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import eval_functions
 import eval_page
 import eval_problems
+import eval_runs
 import evaluations
 import settle
+from bootstrap import interval
 from eval_peers import CONTESTANTS
 from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
 from eval_tasks import TASKS
@@ -161,9 +163,9 @@ def test_a_contestant_that_breaks_down_has_a_record(monkeypatch):
 
 
 def test_ratios_are_paired():
-    figure, samples = eval_page.ratio({0: 10, 1: 30, 2: 7, 3: 20}, {0: 20, 1: 60, 2: 14})
+    figure, samples = eval_runs.ratio({0: 10, 1: 30, 2: 7, 3: 20}, {0: 20, 1: 60, 2: 14})
     assert figure == 0.5
-    assert eval_page.interval(samples) == pytest.approx((0.5, 0.5))
+    assert interval(samples) == pytest.approx((0.5, 0.5))
 
 
 def test_the_best_peer_is_found_by_the_runs_it_shares_and_not_by_two_of_them():
@@ -174,8 +176,8 @@ def test_the_best_peer_is_found_by_the_runs_it_shares_and_not_by_two_of_them():
         "cmaes": {0: 1, 3: 1},
         "paper": {0: 1, 1: 1, 2: 1},
     }
-    assert eval_page.best_peer(contestants, "auto") == "gp"  # 58 / 76, and tpe 108 / 284
-    assert eval_page.best_peer({"auto": {0: 4}, "gp": {0: 4}}, "auto") is None
+    assert eval_runs.best_peer(contestants, "auto") == "gp"  # 58 / 76, and tpe 108 / 284
+    assert eval_runs.best_peer({"auto": {0: 4}, "gp": {0: 4}}, "auto") is None
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -185,9 +187,9 @@ def test_a_peer_can_be_best_just_where_the_runs_that_it_lacks_may_make_it_so(see
     contestants["auto"][19] = 2  # the second starting point is good, for whomever
     known = dict(enumerate(rng.integers(4, 120, rng.integers(3, 19)).tolist()))
     least = known | {s: 4 if s < 19 else 2 for s in range(len(known), 20)}
-    lucky = eval_page.best_peer(contestants | {"ax": least}, "auto") == "ax"
-    assert eval_page.can_be_best(contestants | {"ax": known}, "auto", "ax") == lucky
-    assert lucky or eval_page.best_peer(contestants | {"ax": known}, "auto") != "ax"
+    lucky = eval_runs.best_peer(contestants | {"ax": least}, "auto") == "ax"
+    assert eval_runs.can_be_best(contestants | {"ax": known}, "auto", "ax") == lucky
+    assert lucky or eval_runs.best_peer(contestants | {"ax": known}, "auto") != "ax"
 
 
 def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
@@ -243,9 +245,9 @@ def test_pairs_are_settled_once_and_kept(tmp_path):
     records = evaluations.load(tmp_path, tmp_path / "none")
     assert [r["seed"] for r in records if r["contestant"] == "random"] == list(range(50))
     assert len(records) == 150
-    runs = eval_page.by_problem(records)
-    assert eval_page.best_peer(runs["forrester"], "auto") == "tpe"
-    assert eval_page.cuts(records)["forrester", "random"] == max(runs["forrester"]["random"].values())
+    runs = eval_runs.by_problem(records)
+    assert eval_runs.best_peer(runs["forrester"], "auto") == "tpe"
+    assert eval_runs.cuts(records)["forrester", "random"] == max(runs["forrester"]["random"].values())
 
 
 def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
