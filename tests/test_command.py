@@ -54,6 +54,8 @@ def wait_until(true, seconds: float = 10.0) -> bool:
         (b"saved to model-2\n", None),
         (b"version v1.5\n", None),
         (b"accuracy 93%\n", None),
+        (b"epoch 10\naccuracy: 93 %\n", None),
+        (b"0.93\nsaved to model-2 in 3 s\n", 0.93),
         (b"loss: nan\n", None),
         (b"0.5\nloss: -inf\n", None),
         (b"1e999\n", None),

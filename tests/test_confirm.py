@@ -18,7 +18,7 @@ A, B, C = b"a", b"b", b"c"
 def test_all_but_the_first_two_values_at_a_point_are_fresh():
     ledger = Ledger()
     told = [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0), (B, 6.0), (A, 5.0)]
-    entered = [ledger.add(key, value, True) for key, value in told]
+    entered = [ledger.add(key, value, True) and ledger.count(key, value) for key, value in told]
     assert entered == [False, False, False, True, False, False, True]
     assert ledger.fresh == {A: [4.0, 5.0]}
     assert ledger.looked == {A, B}
@@ -30,19 +30,43 @@ def test_all_but_the_first_two_values_at_a_point_are_fresh():
     assert not ledger.ask_again(b"never seen")
 
 
-def test_one_identical_repeat_means_noise_free_but_grades_need_three():
+def told(*values: tuple[bytes, float], fresh: bool = True) -> Ledger:
     ledger = Ledger()
-    ledger.add(A, 0.3, True)
+    for key, value in values:
+        ledger.add(key, value, fresh)
+    return ledger
+
+
+def test_one_identical_repeat_of_a_fine_value_means_noise_free():
+    fine = 0.1 * np.pi
+    assert told((A, fine)).deterministic is None
+    assert told((A, fine), (A, fine)).deterministic is True
+    assert told((A, fine), (A, fine), (A, 0.3)).deterministic is False
+    assert told((A, fine), (B, 0.0), (A, fine)).deterministic is True  # one round value among others says nothing
+
+
+@pytest.mark.parametrize("value", [0.92, 3.0, 28 / 30, -7.0])
+def test_identical_counts_grades_and_shares_may_be_chance(value):
+    others = [(bytes([k]), k / 50) for k in range(4)]  # four points and six pairs, none equal: chance 1 / 8 each
+    assert told(*others, *3 * [(A, value)]).deterministic is None
+    assert told(*others, *4 * [(A, value)]).deterministic is True
+    alone = [told(*n * [(A, value)]).deterministic for n in (6, 7)]
+    assert alone == [None, True]  # nothing is known of how often values are equal: 1 / 2 each
+
+
+def test_passes_are_equal_too_often_to_mean_that_there_is_no_noise():
+    passes = [(bytes([k]), 1.0) for k in range(5)]  # a chance of 11 / 12 each
+    assert told(*passes, *40 * [(A, 1.0)]).deterministic is None
+
+
+def test_a_table_does_not_tell_whether_there_is_noise():
+    fine = 0.1 * np.pi
+    assert told((A, fine), (A, fine), (A, 0.5), fresh=False).deterministic is None
+    ledger = told((A, 0.31), fresh=False)  # a rounded row, then values of our own
+    ledger.add(A, fine, True)
     assert ledger.deterministic is None
-    ledger.add(A, 0.3, True)
+    ledger.add(A, fine, True)
     assert ledger.deterministic is True
-    ledger.add(B, 0.3, True)  # two points of equal value: now one identical repeat is no proof
-    assert ledger.deterministic is None
-    ledger.add(A, 0.3, True)
-    ledger.add(A, 0.3, True)
-    assert ledger.deterministic is True
-    ledger.add(A, 0.4, True)
-    assert ledger.deterministic is False
 
 
 def prospect(index, gap, **more):

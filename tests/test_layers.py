@@ -22,6 +22,7 @@ LAYERS = [
     {"rules"},
     {"certificate"},
     {"answer", "confirm", "hope"},
+    {"told"},
     {"knowledge"},
     {"search"},
     {"study", "command", "adapters", "experiments"},

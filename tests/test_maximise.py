@@ -142,5 +142,5 @@ def test_taken_equals_brute_force():
     points = rng.random((40, 3))
     avoid = np.vstack([points[:5] + 0.9 * SAME, points[5:8] + 2 * SAME])
     expected = [any(np.abs(p - a).max() <= SAME for a in avoid) for p in points]
-    assert taken(points, avoid).tolist() == expected
-    assert not taken(points, avoid[:0]).any()
+    assert taken(points, avoid, Box([(0, 1)] * points.shape[1])).tolist() == expected
+    assert not taken(points, avoid[:0], Box([(0, 1)] * points.shape[1])).any()

@@ -142,15 +142,27 @@ def test_a_search_in_which_everything_fails_goes_on_asking_new_points():
 
 def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
     search = Search(BOX, target=5.0)
-    search.tell([1.0 / 3.0, 2.0 / 7.0], 6.0)
+    search.tell([1.0 / 3.0, 2.0 / 7.0], 2 * np.pi)
     assert search.answer().verdict == "open"
     assert search.deterministic is None
     x = search.ask()
     assert (x == [1.0 / 3.0, 2.0 / 7.0]).all()
     assert (search.ask([x]) != x).any()
-    search.tell(x, 6.0)
+    search.tell(x, 2 * np.pi)
     assert search.deterministic is True
     assert search.answer().verdict == "good"
+
+
+@pytest.mark.filterwarnings("ignore:all values so far are equal:satisfice.SatisficeWarning")
+def test_noisy_shares_are_hardly_ever_taken_for_exact_values():
+    """An accuracy on 50 items is the same twice in a row in one of nine; at most 5 % of the searches may call a bad one good."""
+    exact = 0
+    for seed in range(60):
+        rng, search = np.random.default_rng(seed), Search(BOX, target=0.92, seed=seed)
+        for _ in range(12):
+            search.tell(search.ask(), rng.binomial(50, 0.9) / 50)
+        exact += search.deterministic is True
+    assert exact <= 3
 
 
 def test_a_range_of_values_means_noise_unless_it_is_said_that_there_is_none():
@@ -222,7 +234,7 @@ def test_who_does_not_know_the_noise_is_told_that_no_point_of_a_finite_space_is_
     assert search.answer().verdict == "none"
     assert sorted(asked[:6]) == [0, 1, 2, 3, 4, 5]
     assert asked[6] == 0  # the best one
-    assert (len(asked) == 7) == (sigma == 0)
+    assert (len(asked) == 9) == (sigma == 0)  # three repeats of whole numbers, which may be equal by chance
 
 
 def test_a_point_written_in_two_ways_is_one_point_of_a_finite_space():
@@ -395,3 +407,105 @@ def test_a_number_that_is_too_large_to_mean_anything_is_not_printed():
         "0; about 10000 more are needed, 9000 of them to confirm the setting"
     )
     assert str(Answer("open", needed=10**40, repeats=10**40)).endswith("0; more than 10,000 more are needed")
+
+
+def test_repeats_of_few_points_are_no_reason_to_give_up():
+    rng, search = np.random.default_rng(0), Search(Box([(0.0, 1.0)]), target=1.0, noise="learn")
+    for x in 20 * [0.1, 0.5, 0.9]:
+        search.tell([x], -1 + 0.1 * rng.standard_normal())
+    assert search.answer().verdict == "open"
+    assert search.hope() > 0.5
+
+
+def test_a_row_of_fails_is_no_reason_to_give_up():
+    search = Search(Box([(0.0, 1.0)]), target=0.02, value_range=(0, 1))
+    for x in np.linspace(0, 1, 70):
+        search.tell([x], False)
+    assert search.answer().verdict == "open"
+
+
+def test_what_the_plan_cannot_afford_is_not_asked_for_ever_as_its_own_neighbour():
+    space = Mixed([(0, 1)] * 12, choices=[tuple(range(12))])
+    search, rng = Search(space, 0.0, noise=1.0, seed=0), np.random.default_rng(0)
+    most = run = 0
+    for _ in range(160):
+        x, plan = search.ask(), search._plan()
+        unaffordable = plan is not None and plan.repeat is None and plan.cheapest is not None
+        run = run + 1 if unaffordable and (search._X[plan.cheapest] == x).all() else 0
+        most = max(most, run)
+        search.tell(x, (0.12 if x[3] else -1.0) + rng.standard_normal())
+    assert most <= 30  # the rule itself may want it again; it was 102 where the point was its own neighbour
+
+
+def test_one_crash_does_not_make_a_point_bad_that_has_good_values():
+    search = Search(Box([(0.0, 1.0)]), 1.0, noise=0.5)
+    for x in (0.2, 0.5, 0.8):
+        search.tell([x], x)
+    search.fail([0.5])
+    assert len(search._hopeless) == 0
+    search.fail([0.6])
+    assert search._hopeless.tolist() == [[0.6]]
+    search.fail([0.8], bad=True)
+    assert search._hopeless.tolist() == [[0.6], [0.8]]
+
+
+def test_a_crash_changes_the_next_question_of_a_live_search_as_it_does_that_of_a_replayed_one():
+    def told(asking):
+        rng, search = np.random.default_rng(5), Search(Box([(0, 5)], integers=[0]), 0.0, noise=1.0, seed=16)
+        for k in range(40):
+            x = [float(k % 6)]
+            if k % 7 == 3:
+                search.fail(x)
+            else:
+                search.tell(x, 0.3 - 0.1 * x[0] + rng.standard_normal())
+            if asking:
+                search.ask()
+        return search.ask().tolist()
+
+    assert told(asking=True) == told(asking=False)
+
+
+def test_good_elimination_gives_up_by_bounds_that_hold():
+    kernel = Stationary("se", [0.2])
+    for model in (FixedModel(kernel, lam=1e-4), "paper"):
+        search = Search(Box([(0.0, 1.0)]).grid(50), target=0.9, rule="good-elimination", model=model, noise=0)
+        while search.answer().verdict == "open" and len(search._y) < 40:
+            x = search.ask()
+            search.tell(x, 4 * float(np.exp(-50 * (x[0] - 0.8) ** 2)))
+        assert search.answer().verdict == "good"
+
+
+def test_passes_and_fails_may_be_told_as_such_where_their_range_is_stated():
+    search = Search(BOX, target=0.7, value_range=(0, 1))
+    search.tell([1.0, 2.0], True)
+    search.tell([1.0, 2.0], np.bool_(False))
+    assert search._y.tolist() == [1.0, 0.0]
+    with pytest.raises(BadInput, match="a finite number was wanted"):
+        Search(BOX, target=0.7).tell([1.0, 2.0], True)
+
+
+def test_the_best_end_of_the_range_is_no_target_under_noise():
+    for direction, target in (("maximize", 1.0), ("minimize", 0.0)):
+        with pytest.raises(BadInput, match="the best end of value_range"):
+            Search(BOX, target, direction=direction, value_range=(0, 1))
+        Search(BOX, target, direction=direction, value_range=(0, 1), noise=0)
+        Search(BOX, 1 - target, direction=direction, value_range=(0, 1))
+
+
+def test_a_stated_absence_of_noise_that_the_values_contradict_is_said():
+    search = Search(BOX, target=1.0, noise=0)
+    search.tell([1.0, 2.0], 0.2)
+    assert not any("noise=0" in note for note in search.answer().notes)
+    search.tell([1.0, 2.0], 1.3)
+    assert any("noise=0 was stated, but" in note for note in search.answer().notes)
+
+
+def test_under_noise_nobody_promises_that_two_more_values_will_do():
+    rng, search = np.random.default_rng(1), Search(Box([(0.0, 1.0)]), 0.99, noise="learn", seed=1)
+    for _ in range(60):
+        x = search.ask()
+        search.tell(x, 1 - (x[0] - 0.3) ** 2 + 0.05 * rng.standard_normal())
+        answer = search.answer()
+        assert answer.needed is None or answer.repeats is not None
+        if answer.verdict != "open":
+            break

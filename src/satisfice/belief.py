@@ -63,6 +63,7 @@ class Belief:
     may_repeat: bool = False  # under noise a point may be asked again, where there is no other left
     memory: object = None  # what a rule that remembers has folded at each tell
     stale: int = 0
+    failure: float = 0.05  # the probability with which bounds that promise something may be wrong
 
     @cached_property
     def log_weights(self) -> Array:

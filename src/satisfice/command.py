@@ -1,4 +1,4 @@
-"""A user's command as an objective: its arguments are filled in, it runs without a shell, and its last number is the value."""
+"""A user's command as an objective: its arguments are filled in, it runs without a shell, and prints its value."""
 
 import json
 import os
@@ -138,7 +138,10 @@ def filled(word: str, params: Mapping[str, Any]) -> str:
 
 
 def printed_value(out: bytes, key: str | None = None, cut: bool = False) -> float:
-    """The value in what a command printed: in a JSON object on the last line, or the last line that ends with a number."""
+    """The value in what a command printed.
+
+    It stands in a JSON object on the last line, or at the end of the last line that ends with a number.
+    """
     text = COLOURS.sub("", out.decode(errors="replace"))
     lines = [line.strip() for line in text.splitlines()[1 if cut else 0 :]]
     lines = [line for line in lines if line]
@@ -156,6 +159,10 @@ def printed_value(out: bytes, key: str | None = None, cut: bool = False) -> floa
     for line in reversed(lines):
         if found := NUMBER.search(line[-400:]):
             return _finite(float(found[1]))
+        if NUMBER.search(line[-400:].removesuffix("%").rstrip()):
+            raise CommandFailed(
+                f"a percentage came after the last number: {line:.80}; print the number without the sign"
+            )
     raise CommandFailed(f"no line that it printed ends with a number{_last_words(out)}")
 
 

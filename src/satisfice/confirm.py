@@ -8,6 +8,8 @@ the candidates share.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, log
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,8 @@ SHARE = 4.0  # and so many in all for each evaluation that was no repeat
 LOYALTY = 3.0  # another candidate must look so much cheaper to confirm before the present one is left
 DOUBT = 0.75  # posterior standard deviations taken off a gap: the best of many estimates is too good to be true
 TRIES = 3  # a point where so many evaluations in a row failed is not asked again
+BY_CHANCE = 0.02  # so rarely may coarse values under noise be taken for exact ones
+COARSEST = 10_000  # a fraction with at most this denominator is coarse
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
 
@@ -38,24 +42,39 @@ class Ledger:
     current: bytes | None = None  # the point that was asked again last
     failures: Counter[bytes] = field(default_factory=Counter)  # so many evaluations in a row failed at a point
     dropped: set[bytes] = field(default_factory=set)  # the points that are neither asked again nor certified
-    same: int = 0  # so many values were the same as the first one at their point,
+    own: dict[bytes, float] = field(default_factory=dict)  # the first value at each point that is not out of a table
+    same: int = 0  # so many values were the same as the first one of our own at their point,
     different: int = 0  # and so many were not
+    coarse: bool = True  # whether all values of our own are counts, grades or shares, as far as can be seen
+    entries: int = 0  # so often was something entered
 
     def add(self, key: bytes, value: float, fresh: bool) -> bool:
-        """Enter a value; whether it is a fresh one."""
+        """Enter a value; whether it may count: it is fresh, and not the first one at its point.
+
+        Tables may be rounded, or have the same row twice: they do not tell whether there is noise.
+        """
+        self.entries += 1
         del self.failures[key]
-        if key not in self.first:
-            self.first[key] = value
-            return False
-        self.same += self.first[key] == value
-        self.different += self.first[key] != value
-        if fresh and self.ask_again(key) and key not in self.dropped:
+        known = key in self.first
+        self.first.setdefault(key, value)
+        if fresh and key in self.own:
+            self.same += self.own[key] == value
+            self.different += self.own[key] != value
+        elif fresh:
+            self.own[key] = value
+            self.coarse = self.coarse and _is_coarse(value)
+        return known and fresh
+
+    def count(self, key: bytes, value: float) -> bool:
+        """Let a value that may count do so; whether it is a fresh one of a candidate."""
+        if self.ask_again(key) and key not in self.dropped:
             self.fresh[key].append(value)
             return True
         return False
 
     def ask_again(self, key: bytes) -> bool:
         """A point is being asked again: for its second look or, from now on at the latest, as a candidate; whether the latter."""
+        self.entries += 1
         if key not in self.first:
             return False
         self.current = key
@@ -76,13 +95,25 @@ class Ledger:
     def deterministic(self) -> bool | None:
         """Whether repeats give identical values; None as long as too few were made.
 
-        One identical repeat is enough, but three are asked for where different points gave the same value: such values are
-        counts or grades, of which two may well be equal by chance.
+        One identical repeat is enough, but not of counts, grades and shares, of which two may well be equal by chance: of those
+        so many that chance would hardly do it, given how often different points have the same value.
         """
         if self.different:
             return False
-        coarse = len(set(self.first.values())) < len(self.first)
-        return True if self.same >= (3 if coarse else 1) else None
+        if self.same == 0:
+            return None
+        values, n = Counter(self.own.values()), len(self.own)
+        wanted = 1
+        if self.coarse or len(values) < n:
+            pairs, equal = n * (n - 1) / 2, sum(count * (count - 1) / 2 for count in values.values())
+            wanted = max(3, ceil(log(BY_CHANCE) / log((equal + 1) / (pairs + 2))))
+        return True if self.same >= wanted else None
+
+
+def _is_coarse(value: float) -> bool:
+    """Whether a value is a fraction of whole numbers with a small denominator, as are counts, grades and shares of few."""
+    near = Fraction(value).limit_denominator(COARSEST)
+    return abs(float(near) - value) <= 1e-12 * abs(value)
 
 
 def certificate(test: EProcess, values: Array, target: float, delta: float, tested: int) -> Certificate | None:

@@ -2,7 +2,8 @@
 
 Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at its word the model gives up
 far too early. So a learned model's draws get the tails of a Student distribution, and the model is taken to be worthless with a
-probability that falls with the number of evaluations; both were set by what the problems of the paper and their like need.
+probability that falls with the number of points that were evaluated; both were set by what the problems of the paper and
+their like need.
 """
 
 from typing import NamedTuple
@@ -34,7 +35,8 @@ class Outlook(NamedTuple):
 def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outlook:
     """P(max f >= target) by joint draws at points spread over the domain, near the best ones, and where good is likeliest.
 
-    `learned_from` is the number of evaluations that the model was learned from, None if it was known beforehand.
+    `learned_from` is the number of points that the model was learned from, None if it was known beforehand: the repeats of one
+    tell nothing of the others.
     """
     if len(belief.best):
         sure = float(belief.probability_good(belief.best).max())

@@ -1,8 +1,6 @@
 """`Knowledge`: what a search has been told, and what its model makes of that."""
 
-from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,18 +8,17 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.belief import Belief
-from satisfice.border import checked_direction, number, sign_of, stated_noise, whole
-from satisfice.certificate import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
-from satisfice.confirm import DOUBT, Ledger, Plan, Prospect, certificate, key_of, own_spread, plan
-from satisfice.domain import Box, Domain
-from satisfice.finite import Finite
+from satisfice.border import whole
+from satisfice.certificate import Bounded
+from satisfice.confirm import DOUBT, Plan, Prospect, key_of, own_spread, plan
+from satisfice.domain import Domain
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Marginal
 from satisfice.hope import Outlook, outlook
-from satisfice.mixed import Mixed
 from satisfice.threads import one_blas_thread
-from satisfice.types import Array, BadInput, Noise, NumericalFailure
+from satisfice.told import Told
+from satisfice.types import Array, Noise, NumericalFailure
 
 BEST = 5  # so many of the best points are looked around
 SILENT, LOUD = 1e-9, 1e3  # the noise's std in the model's units: less is as good as none, more as nothing to see
@@ -38,8 +35,8 @@ class Estimate:
     probability: float | None  # of being good; None where the model fails
 
 
-class Knowledge:
-    """All that was told of a domain and a target, as values to be maximised, and the model's fit to it."""
+class Knowledge(Told):
+    """All that was told, and the model's fit to it."""
 
     def __init__(
         self,
@@ -53,72 +50,18 @@ class Knowledge:
         value_range: tuple[float, float] | None,
         seed: int,
     ) -> None:
-        if not isinstance(domain, Box | Mixed | Finite):
-            raise BadInput(f"domain: {domain!r} came; a Box, a Mixed or a Finite was wanted")
-        if not 0 < number(confidence, "confidence") < 1:
-            raise BadInput(f"confidence: {confidence!r} came; a number between 0 and 1 was wanted, such as 0.95")
-        self.domain = domain
-        self.target = number(target, "target")
-        self.direction = checked_direction(direction)
-        self.confidence = float(confidence)
+        super().__init__(
+            domain, target, direction=direction, noise=noise, confidence=confidence, value_range=value_range
+        )
         self.seed = whole(seed, "seed", least=0)
-        self._sign = sign_of(direction)
         self._model = model
-        self.value_range = checked_range(value_range, self.target)
-        self._stated_noise = "learn" if noise is None and value_range is not None else stated_noise(noise)
         self._memory: object = None  # what a remembering rule has folded so far
-        self._X = np.empty((0, domain.dimension))  # as they were told
-        self._U = np.empty((0, domain.dimension))
-        self._ledger = Ledger()
-        self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
-        self._planned: tuple[tuple[int, ...], Plan] | None = None  # with counts of values, candidates, dropped points
-        self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
-        self._failed = np.empty((0, domain.dimension))
-        self._y = np.empty(0)
+        self._planned: tuple[tuple[int, ...], Plan] | None = (
+            None  # with counts of values, candidates, the ledger's entries
+        )
         self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
         self._notes: tuple[str, ...] = ()
-
-    @property
-    def deterministic(self) -> bool | None:
-        """Whether the objective is noise-free; None as long as nobody knows."""
-        if self._stated_noise is not None:
-            return self._stated_noise == 0
-        return self._ledger.deterministic
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether every point of a finite domain has a value; how a point was written makes no difference."""
-        size = self.domain.size
-        return size is not None and len(self._U) >= size and len({key_of(u) for u in self._U}) == size
-
-    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True) -> None:
-        """Record the value seen at x, whether x was asked for or not.
-
-        `fresh=False` is for values that were perhaps chosen, such as those of an old table: they teach and certify nothing.
-        """
-        u = self._point(x)
-        y = self._sign * number(value, "value", "; report a failed evaluation by fail(x)")
-        if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
-            low, high = self.value_range
-            raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
-        told, key = np.asarray(x, dtype=np.float64) + 0.0, key_of(x)
-        self._X = np.vstack([self._X, told])
-        self._U = np.vstack([self._U, u])
-        self._y = np.append(self._y, y)
-        if self._ledger.add(key, y, fresh) and self._certificate is None and self.deterministic is False:
-            values = np.array(self._ledger.fresh[key])
-            found = certificate(self.test, values, self._goal, self._delta, self.tested)
-            self._certificate = None if found is None else (len(self._y) - 1, found)
-
-    def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
-        """Record that the evaluation of x failed: it gave no value, and the search keeps away from there.
-
-        `bad=True` says that it has none because it went badly: it was pruned, or broke a constraint. Such a point is never
-        certified, since its other values are those that went better.
-        """
-        self._failed = np.vstack([self._failed, self._point(x)])
-        self._ledger.fail(key_of(x), bad)
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -132,14 +75,6 @@ class Knowledge:
         with one_blas_thread():
             return self._belief(self._fitted(), 1).probability_good(U)
 
-    def is_candidate(self, x: npt.ArrayLike) -> bool:
-        """Whether the point x is one that has been tested, or is being tested."""
-        return key_of(x) in self._ledger.fresh
-
-    def fresh_values(self, x: npt.ArrayLike) -> Array:
-        """The fresh values (m,) seen at the point x, in the user's units."""
-        return self._sign * np.array(self._ledger.fresh.get(key_of(x), []))
-
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), both in the user's units."""
         U = self.domain.to_unit(X)
@@ -147,28 +82,6 @@ class Knowledge:
             fit = self._fitted()
             mean, std = self._belief(fit, 1).marginal(U)
         return Marginal(self._sign * fit.units.restore(mean), fit.units.restore_std(std))
-
-    @property
-    def _delta(self) -> float:
-        """The error that a verdict may have."""
-        return 1 - self.confidence
-
-    @property
-    def _goal(self) -> float:
-        """The target, to be reached from below."""
-        return self._sign * self.target
-
-    @property
-    def tested(self) -> int:
-        """How many candidates have been tested, or may have been."""
-        return len(self._ledger.fresh) + self.unseen
-
-    @property
-    def test(self) -> EProcess:
-        """The test that goes with what is known of the noise."""
-        if self.value_range is not None:
-            return Bounded(*sorted(self._sign * end for end in self.value_range))
-        return KnownNoise(self._stated_noise) if isinstance(self._stated_noise, float) else LearnedNoise()
 
     def _outlook_now(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None before there is a model, or where it fails."""
@@ -179,9 +92,14 @@ class Knowledge:
             return None
         if self._outlook is None or self._outlook[0] != counts:
             try:
-                belief = self._belief(self._fitted(), sum(counts) + 1)
-                learned_from = None if isinstance(self._model, FixedModel) else len(self._y)
-                now = outlook(belief, default_rng([self.seed, sum(counts) + 1, 2]), learned_from=learned_from)
+                fit = self._fitted()
+                learned_from = None if isinstance(self._model, FixedModel) else len(self._ledger.first)
+                if self.exhausted:  # there is nothing but what was evaluated
+                    learned_from = len(self._y)
+                if fit.units.constant and self.deterministic is False:  # as of a row of fails: they hide the noise
+                    learned_from = 0
+                rng = default_rng([self.seed, sum(counts) + 1, 2])
+                now = outlook(self._belief(fit, sum(counts) + 1), rng, learned_from=learned_from)
             except NumericalFailure:
                 return None
             self._outlook = (counts, now)
@@ -195,7 +113,7 @@ class Knowledge:
             fit = self._fitted()
         except NumericalFailure:
             return None
-        counts = len(self._y), self.tested, len(self._ledger.dropped)
+        counts = len(self._y), self.tested, self._ledger.entries
         if self._planned is None or self._planned[0] != counts:
             self._planned = (counts, self._plan_from(fit))
         return self._planned[1]
@@ -228,11 +146,6 @@ class Knowledge:
             test = Bounded(*fit.units.standardise([test.low, test.high]))
         return plan(test, prospects, target, self._delta, self.tested, len(self._y), len(self._y) - self._explored)
 
-    @property
-    def _explored(self) -> int:
-        """How many of the values are not fresh ones of a candidate."""
-        return len(self._y) - sum(len(values) for values in self._ledger.fresh.values())
-
     def _sigma(self, fit: Fit) -> float:
         """The standard deviation of the noise in the model's units, as stated or learned."""
         if isinstance(self._stated_noise, float):
@@ -256,17 +169,6 @@ class Knowledge:
             bottom, top = sorted(self._sign * end for end in self.value_range)
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
         return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
-
-    def _point(self, x: npt.ArrayLike) -> Array:
-        U = self.domain.to_unit(x)
-        if np.ndim(x) != 1:
-            raise BadInput(f"x: shape {np.shape(x)} came; one point of {self.domain.dimension} coordinates was wanted")
-        return U[0]
-
-    def _pending(self, pending: Any) -> Array:
-        if isinstance(pending, Sized) and len(pending) == 0:
-            return np.empty((0, self.domain.dimension))
-        return self.domain.to_unit(pending)
 
     @property
     def _noise(self) -> float | None:
@@ -301,4 +203,5 @@ class Knowledge:
             may_repeat=self.deterministic is False,
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
+            failure=self._delta,
         )

@@ -21,7 +21,8 @@ FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 NOTHING_LEFT = (
     "there is nothing left to ask: lower the target, widen the domain, or allow noise to have points asked again"
 )
-SAME = 1e-6  # two points closer than this in every coordinate of the unit cube count as one
+SAME = 1e-6  # two points of a continuum closer than this in every coordinate of the unit cube count as one;
+ROUNDING = 1e-12  # of points that can be counted only those that rounding has put apart: a table may have 1e-7 and 1e-6
 
 
 class ScoreFunction(Protocol):
@@ -169,39 +170,40 @@ def _updated(
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
     """The point of the highest score that is not to be avoided; ties are broken at random."""
     order = np.lexsort([rng.random(len(points)), -np.nan_to_num(scores, nan=-np.inf)])
-    free = first_free(points[order], belief.avoid)
+    free = first_free(points[order], belief.avoid, belief.domain)
     if free is not None:
         return points[order[free]]
     return points[order[0]] if belief.may_repeat else unasked(belief.domain, belief.avoid, rng)
 
 
-def first_free(points: Array, avoid: Array) -> int | None:
+def first_free(points: Array, avoid: Array, domain: Domain) -> int | None:
     """The place of the first point that is not to be avoided; None where there is none."""
     for some in np.split(np.arange(len(points)), range(16, len(points), 256)):  # nearly always one of the first few
-        free = some[~taken(points[some], avoid)]
+        free = some[~taken(points[some], avoid, domain)]
         if len(free):
             return int(free[0])
     return None
 
 
-def taken(points: Array, avoid: Array) -> npt.NDArray[np.bool_]:
-    """Whether each point (m, d) is one of the points to avoid (k, d), up to `SAME`."""
+def taken(points: Array, avoid: Array, domain: Domain) -> npt.NDArray[np.bool_]:
+    """Whether each point (m, d) of the domain is one of the points to avoid (k, d); in a continuum, up to `SAME`."""
     if len(avoid) == 0:
         return np.zeros(len(points), dtype=bool)
-    return np.asarray(cdist(points, avoid, "chebyshev").min(axis=1) <= SAME)
+    near = SAME if domain.size is None else ROUNDING
+    return np.asarray(cdist(points, avoid, "chebyshev").min(axis=1) <= near)
 
 
 def unasked(domain: Domain, avoid: Array, rng: Generator) -> Array:
     """A random point of the domain that is not to be avoided."""
     if domain.size is not None and domain.size <= 100_000:
         points = domain.candidates(domain.size, rng)
-        free = points[~taken(points, avoid)]
+        free = points[~taken(points, avoid, domain)]
         if len(free) == 0:
             raise SpaceExhausted(f"all {domain.size} points of the domain have been asked; {NOTHING_LEFT}")
         return free[rng.integers(len(free))]
     for _ in range(100):
         points = domain.uniform(100, rng)
-        free = points[~taken(points, avoid)]
+        free = points[~taken(points, avoid, domain)]
         if len(free):
             return free[0]
     raise SpaceExhausted(f"no point of the domain that has not been asked was found in 10,000 draws; {NOTHING_LEFT}")

@@ -20,15 +20,20 @@ from satisfice.gp.fit import Model, Note
 from satisfice.gp.models import MODELS, FixedModel
 from satisfice.hope import Outlook
 from satisfice.knowledge import Estimate, Knowledge
+from satisfice.maximise import taken
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.explore import Sobol
-from satisfice.theory.confidence import BayesianWidth
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput, Noise, NumericalFailure, SatisficeWarning
+from satisfice.widths import BayesianWidth
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
 NEIGHBOURHOOD = 0.1  # in the unit cube
+CONTRADICTED = (
+    "noise=0 was stated, but repeats of one setting gave different values: leave noise out, or say 'learn', to get a verdict "
+    "that can be trusted"
+)
 FAINT = 1e-3  # a smaller chance of the best bet says nothing of how many evaluations are needed
 
 
@@ -43,9 +48,10 @@ class Search(Knowledge):
 
     `noise`: 0 declares a noise-free objective; a number is the known standard deviation; "learn" is unknown noise; None does not
     know: the first point that reaches the target is asked again (the best one, where a finite domain has no other left), and an
-    identical value means noise-free. Under noise a promising point is asked again until its fresh values certify it;
-    `confirm=False` leaves every question to the rule. `value_range` is the range (low, high) that no value can leave: with it a
-    certificate holds for any noise, and None means "learn"; say noise=0 for a noise-free objective.
+    identical value means noise-free; of counts and shares it takes three or more. Under noise a promising point is asked again
+    until its fresh values certify it; `confirm=False` leaves every question to the rule, once it is known whether there is
+    noise. `value_range` is the range (low, high) that no value can leave: with it a certificate holds for any noise, and None
+    means "learn"; say noise=0 for a noise-free objective.
     `rule` is a name in `satisfice.rules.RULES` or a rule, `model` is "auto", "paper" or a model.
     """
 
@@ -92,19 +98,22 @@ class Search(Knowledge):
         Asking twice gives the same point, and so does a search that was told the same history.
         """
         waiting = self._pending(pending)
-        key = b"%d %d " % (len(self._y), len(self._failed)) + waiting.tobytes()
+        key = b"%d %d %d " % (len(self._y), self._ledger.entries, self.unseen) + waiting.tobytes()
         if self._asked is None or self._asked[0] != key:
             with one_blas_thread():
                 self._asked = (key, self._next(waiting))
         return self._asked[1].copy()
 
-    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True) -> None:
+    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
         """Record the value seen at x, whether x was asked for or not.
 
         `fresh=False` is for values that were perhaps chosen, such as those of an old table: they teach and certify nothing.
+        A certificate wants the values of one point in the order in which they were asked for: where several are awaited at once
+        and bad ones take longer, the first to come would be the good ones. A `held` value teaches, and counts towards a
+        certificate when `count` is called.
         """
-        super().tell(x, value, fresh=fresh)
-        if isinstance(self._rule, RememberingRule):
+        super().tell(x, value, fresh=fresh, held=held)
+        if isinstance(self._rule, RememberingRule) and len(self._y) >= self._model.starting_points:
             with one_blas_thread(), suppress(NumericalFailure):  # the value is kept; the next question will say so
                 self._memory = self._rule.remember(self._belief(self._fitted(), len(self._y) + len(self._failed) + 1))
 
@@ -126,8 +135,8 @@ class Search(Knowledge):
             outlook = None if certificate is not None else self._outlook_now()
             verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(outlook) else "open"
         needed = cost
-        if verdict == "open" and cost is None and outlook is not None:
-            needed = 1 / outlook.best_bet if outlook.best_bet > FAINT else None
+        if cost is None and outlook is not None and outlook.best_bet > FAINT and self.deterministic is not False:
+            needed = 1 / outlook.best_bet
         hope = 1.0 if verdict == "good" else outlook.hope if outlook is not None else None
         low, high = sorted((self._sign * estimate.low, self._sign * estimate.high))
         return Answer(
@@ -142,7 +151,7 @@ class Search(Knowledge):
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
-            notes=self._notes,
+            notes=self._notes + ((CONTRADICTED,) if self._stated_noise == 0 and self._ledger.different else ()),
             confidence=self.confidence,
             proven=verdict == "none" and bool(self.deterministic) and self.exhausted,
         )
@@ -211,10 +220,12 @@ class Search(Knowledge):
                         return self._X[now.repeat]
                     belief = replace(belief, target=belief.target + now.margin * self._sigma(fit))
                     if now.cheapest is not None and self._explored % LOOK_AROUND == 0:
-                        return self.domain.from_unit(self._neighbour(self._U[now.cheapest], rng)[None])[0]
-                if len(self._failed):
+                        near = self._neighbour(self._U[now.cheapest], rng)[None]
+                        if not taken(near, np.vstack([self._U, self._failed, waiting]), self.domain)[0]:
+                            return self.domain.from_unit(near)[0]
+                if len(hopeless := self._hopeless):
                     ordinary = float(np.median(fit.units.standardise(self._y)))
-                    belief = belief.assuming_bad(self._failed, at_most=ordinary)
+                    belief = belief.assuming_bad(hopeless, at_most=ordinary)
                 rule = self._rule_under_noise if self.deterministic is False else self._rule
                 u = rule.propose(belief.assuming_bad(waiting), rng)
             except NumericalFailure as problem:

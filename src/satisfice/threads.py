@@ -6,6 +6,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
@@ -25,6 +26,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
+            _let_go()
             _limiter = _controller().limit(limits=1, user_api="blas")
     try:
         yield
@@ -32,4 +34,13 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
+                _let_go()
                 _limiter.restore_original_limits()
+                _let_go()
+
+
+def _let_go() -> None:
+    """Take the say over OpenBLAS from whichever thread has it: in newer versions the first one to set a limit keeps it."""
+    openblas: Any = threadpoolctl.OpenBLASController
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)

@@ -1,11 +1,12 @@
-"""Widths beta_t^{1/2} for t = 1, 2, ..., the number of the evaluation: the paper's heuristics, which promise nothing.
+"""Widths beta_t^{1/2} for t = 1, 2, ..., the number of the evaluation.
 
-Those with a guarantee are in `satisfice.theory.confidence`.
+The paper's heuristics promise nothing; `BayesianWidth` does where the kernel is the true one. The one for functions of bounded
+norm, which needs the information gain, is in `satisfice.theory.confidence`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log, pi, sqrt
 
 from satisfice.types import BadInput
 
@@ -43,3 +44,29 @@ class DoubledWidth:
     def __call__(self, t: int) -> float:
         """2 beta_t^{1/2} for t <= rounds, beta_t^{1/2} afterwards."""
         return (2.0 if t <= self.rounds else 1.0) * self.width(t)
+
+
+def checked_failure(failure: float) -> None:
+    """BadInput unless it is a probability with which bounds may fail."""
+    if not 0 < failure < 1:
+        raise BadInput(f"a width: failure = {failure!r} came; a number between 0 and 1 was wanted, like 0.1")
+
+
+@dataclass(frozen=True)
+class BayesianWidth:
+    """beta_t = 2 log(|D| t^2 pi^2 / (6 failure)), for f ~ GP(0, k) on a finite domain of `size` points.
+
+    With lam = sigma^2 the bounds hold for all t and x with probability >= 1 - failure (paper, section 3.4).
+    """
+
+    size: int
+    failure: float
+
+    def __post_init__(self) -> None:
+        checked_failure(self.failure)
+        if self.size < 1:
+            raise BadInput(f"a width: size = {self.size!r} came; the number of points of D was wanted")
+
+    def __call__(self, t: int) -> float:
+        """beta_t^{1/2}."""
+        return sqrt(2 * log(self.size * checked_round(t) ** 2 * pi**2 / (6 * self.failure)))

@@ -225,7 +225,7 @@ def test_a_table_of_candidates_is_searched_row_by_row():
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_a_used_up_space_is_decided_without_being_told_of_the_noise(n_jobs):
     answer = find(lambda p: -p["x"], {"x": (0, 5)}, target=1.0, seed=1, n_jobs=n_jobs)
-    assert (answer.verdict, answer.evaluations) == ("none", 7)
+    assert (answer.verdict, answer.evaluations) == ("none", 9)  # three repeats of the best one
     assert not any("before the budget" in note for note in answer.notes)
 
 
@@ -260,3 +260,28 @@ def test_nothing_is_printed_and_nothing_logged(capfd):
     assert out == ""
     assert "5/5" in err
     assert "target 0.6" in err
+
+
+def test_idle_workers_do_not_wake_each_other():
+    """Two of them on a space that is used up, beside one long evaluation: no more trials than each makes once or twice."""
+    rows = [{"x": 1}, {"x": 2}, {"x": 3}]
+
+    def slow(params):
+        time.sleep(1.5 if params["x"] == 2 else 0.0)
+        return float(params["x"])
+
+    answer = find(slow, rows, target=10, noise=0, n_jobs=3, seed=1)
+    assert (answer.verdict, answer.evaluations) == ("none", 3)
+    assert len(answer.study.trials) <= 9
+    assert all("x" in row for row in answer.table())  # of cancelled trials as well
+
+
+def test_every_row_of_a_table_is_asked_however_close_it_lies_to_another():
+    rows = [{"rate": 10.0**-k} for k in range(8)]
+    answer = find(lambda p: -p["rate"], rows, target=1.0, noise=0, seed=1)
+    assert (answer.verdict, answer.evaluations) == ("none", 8)
+
+
+def test_a_step_that_is_longer_than_the_range_is_an_error():
+    with pytest.raises(BadInput, match="write choices as a list"):
+        find(lambda p: 0.0, {"width": (16, 32, 64)}, 1.0)

@@ -6,7 +6,6 @@ import pytest
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Stationary
 from satisfice.theory.confidence import (
-    BayesianWidth,
     ConfidenceBounds,
     ConstantWidth,
     RkhsWidth,
@@ -15,7 +14,7 @@ from satisfice.theory.confidence import (
 from satisfice.theory.functions import draw_known_norm
 from satisfice.theory.information import greedy_information_gain
 from satisfice.types import BadInput
-from satisfice.widths import DoubledWidth, sqrt_log, sqrt_log_cubed
+from satisfice.widths import BayesianWidth, DoubledWidth, sqrt_log, sqrt_log_cubed
 
 GRID = np.linspace(0, 1, 40)[:, None]
 SE = Stationary("se", np.array([0.2]))

@@ -45,9 +45,9 @@ parameters:
   name=a,b,c               choices
   name=value               a constant
 
-The value is the last number that the command prints, or "value" in a JSON object on its last line. {name} stands for a
-parameter, {{ and }} for braces; no shell is involved. Another exit code than 0, no number, or no end in time is a failed
-evaluation. The study is kept in a file: the same command goes on with it.
+The value is the number at the end of the last line that ends with one, or "value" in a JSON object on the last line.
+{name} stands for a parameter, {{ and }} for braces; no shell is involved. Another exit code than 0, no number, or no end in
+time is a failed evaluation. The study is kept in a file: the same command goes on with it.
 
 exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C
 """

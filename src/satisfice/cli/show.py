@@ -181,8 +181,9 @@ def write_csv(seen: "View", path: Path) -> None:
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(_cell, columns))
-    for row in map(row_of, seen.evaluations):
-        table.writerow([_cell(row.get(column)) for column in columns])
+    for each in seen.evaluations:
+        row = row_of(each, names)
+        table.writerow([_cell(row[column]) for column in columns])
     if path == STDOUT:
         print(plain(text.getvalue(), keep="\n\t"), end="")
     else:

@@ -8,11 +8,11 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.maximise import best_of, maximise
-from satisfice.rules.requirements import Requirements, finite_points, single
+from satisfice.rules.requirements import Requirements, finite_points, promised_width, single
 from satisfice.types import Array
 from satisfice.widths import DoubledWidth, Width, sqrt_log
 
-_DOUBLED = DoubledWidth(sqrt_log, rounds=50)
+ROUNDS = 50  # so many have a width that is twice as large
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,26 @@ class UpperConfidence:
 
 @dataclass(frozen=True)
 class IntersectedConfidence:
-    """GP-UCB by the lowest upper bound that a point ever had (appendix A, eq. ucb_int)."""
+    """GP-UCB by the lowest upper bound that a point ever had (appendix A, eq. ucb_int).
 
-    width: Width = sqrt_log
+    Without a width of its own it has that of bounds which hold for all t (section 3.4): a bound that fails once, as the heuristic
+    sqrt(log t) = 0 at t = 1 does, stays for ever.
+    """
+
+    width: Width | None = None
 
     requirements: ClassVar = Requirements(finite=True, single=True, fixed=True)
+
+    def _width(self, belief: Belief) -> Width:
+        return self.width or promised_width(belief)
 
     def remember(self, belief: Belief) -> Array:
         """The lowest upper bound of each point so far, that of the prior and that for the coming round included."""
         posterior = single(belief)
         mean, std = posterior.marginal(finite_points(belief))
-        bound = mean + self.width(belief.step) * std
-        earlier = belief.memory if isinstance(belief.memory, np.ndarray) else self.width(1) * posterior.kernel.scale
+        width = self._width(belief)
+        bound = mean + width(belief.step) * std
+        earlier = belief.memory if isinstance(belief.memory, np.ndarray) else width(1) * posterior.kernel.scale
         return np.minimum(earlier, bound)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
@@ -71,4 +79,5 @@ class IntersectedConfidence:
 class DoubledConfidence(IntersectedConfidence):
     """The same with a width that is twice as large in the first rounds, up to N_max of Theorem 1 (appendix A)."""
 
-    width: Width = _DOUBLED
+    def _width(self, belief: Belief) -> Width:
+        return self.width or DoubledWidth(promised_width(belief), ROUNDS)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.maximise import best_of
-from satisfice.rules.requirements import Requirements, finite_points, single
+from satisfice.rules.requirements import Requirements, finite_points, promised_width, single
 from satisfice.types import Array, NoSurvivors
 from satisfice.widths import Width, sqrt_log
 
@@ -46,17 +46,20 @@ class Elimination:
 class GoodElimination:
     """Ask the survivor of largest std; a point survives while its upper bound reaches the target (appendix C, eq. Mt2).
 
-    When no point is left, no action is good, as far as the bounds hold: the verdict is `none`.
+    When no point is left, no action is good, as far as the bounds hold: the verdict is `none`. Without a width of its own it has
+    that of bounds which hold where the kernel is the true one, with the search's confidence (section 3.4): the paper's heuristic
+    sqrt(log t) promises nothing, and often rules out everything after the first value.
     """
 
-    width: Width = sqrt_log
+    width: Width | None = None
 
     requirements: ClassVar = Requirements(finite=True, single=True)
 
     def remember(self, belief: Belief) -> Survivors:
         """The survivors after the newest value: a mask over the points of the domain."""
         mean, std = _marginal(belief)
-        return _survivors(belief) & (mean + self.width(belief.step) * std >= belief.target)
+        width = self.width or promised_width(belief)
+        return _survivors(belief) & (mean + width(belief.step) * std >= belief.target)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The survivor of largest std."""

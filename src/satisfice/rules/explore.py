@@ -19,7 +19,14 @@ class Random:
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """A point drawn uniformly, not one to be avoided."""
         point = belief.domain.uniform(1, rng)
-        return unasked(belief.domain, belief.avoid, rng) if taken(point, belief.avoid)[0] else point[0]
+        if not taken(point, belief.avoid, belief.domain)[0]:
+            return point[0]
+        try:
+            return unasked(belief.domain, belief.avoid, rng)
+        except SpaceExhausted:
+            if not belief.may_repeat:
+                raise
+            return point[0]
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Sobol:
         if len(sequence) == belief.domain.size:  # all points, in the order of their coordinates
             sequence = sequence[same_for_every_step.permutation(len(sequence))]
         rest = sequence[(belief.step - 1) % len(sequence) :]
-        free = first_free(rest, belief.avoid)
+        free = first_free(rest, belief.avoid, belief.domain)
         if free is not None:
             return rest[free]
         try:

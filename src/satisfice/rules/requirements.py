@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from satisfice.belief import Belief
 from satisfice.gp.posterior import Posterior
 from satisfice.types import Array, BadInput
+from satisfice.widths import BayesianWidth, Width
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Requirements:
                 f"{rule} came with no finite domain; it needs one: pass a Finite, which Box.grid(n) makes of a box"
             )
         if self.single and mixture:
-            raise BadInput(f"{rule} came with a mixture of kernels; it needs one: pass a FixedModel or model='paper'")
+            single_ones = "a FixedModel" if self.fixed else "a FixedModel or model='paper'"
+            raise BadInput(f"{rule} came with a mixture of kernels; it needs one: pass {single_ones}")
         if self.fixed and not fixed:
             raise BadInput(f"{rule} came with a model that is learned; it needs a known kernel: pass a FixedModel")
 
@@ -32,6 +34,11 @@ def finite_points(belief: Belief) -> Array:
     if belief.points is None:
         raise BadInput("a rule for a finite domain came with another; pass a Finite, which Box.grid(n) makes of a box")
     return belief.points
+
+
+def promised_width(belief: Belief) -> Width:
+    """The width with which the bounds of a known kernel hold at all points of a finite domain and at all times."""
+    return BayesianWidth(len(finite_points(belief)), belief.failure)
 
 
 def single(belief: Belief) -> Posterior:

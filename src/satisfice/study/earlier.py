@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,12 @@ def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
     "value"; other columns are ignored. A row without a value is a failed evaluation.
     """
     present = {trial.system_attrs.get(HISTORY) for trial in study.get_trials(deepcopy=False)}
+    equal: Counter[str] = Counter()  # so many rows have had this text: a table may grow, or come in another order
     for number, row in enumerate(_rows(given)):
         params, value = _params(row, space, number), _value(row, number)
-        text = json.dumps([number, params, value], default=str)
-        digest = f"row {number} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        text = json.dumps([params, value], default=str)
+        equal[text] += 1
+        digest = f"row {hashlib.sha256(text.encode()).hexdigest()[:16]} {equal[text]}"
         if digest not in present:
             failed = {} if value is not None else {ERROR: "the table has no value"}
             study.add_trial(
@@ -90,7 +93,8 @@ def _cell(cell: Any, distribution: BaseDistribution) -> Any:
         if isinstance(cell, str) and cell not in distribution.choices:
             meant = [choice for choice in distribution.choices if str(choice) == cell or (choice is None and not cell)]
             return meant[0] if meant else cell
-        return native(cell)
+        cell = native(cell)
+        return None if cell != cell and None in distribution.choices else cell  # pandas writes nan for None
     if isinstance(cell, str):
         try:
             cell = float(cell)

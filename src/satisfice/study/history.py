@@ -18,9 +18,9 @@ from satisfice.border import sign_of
 from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
-from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State
+from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State, broken, error_of
 from satisfice.study.settings import Settings
-from satisfice.study.space import Space
+from satisfice.study.space import Space, is_searchable
 from satisfice.types import Array, BadInput
 
 DEADLY = 3  # a setting at which so many workers died is a failure; two may meet the same fate by chance
@@ -34,11 +34,20 @@ class Pending(NamedTuple):
     repeated: bool
 
 
+class Held(NamedTuple):
+    """A repeat that has ended: its point and its value."""
+
+    point: Array
+    value: float
+
+
 class Follower:
     """A search that follows a study: `catch_up` tells it what has finished since the last time.
 
     It only saves time: a new one that reads the whole study has the same search, except that parallel workers hear of values in
-    the order in which they came in, and a new one in the order of the trials' numbers.
+    the order in which they came in, and a new one in the order of the trials' numbers. Towards a certificate the repeats of a
+    setting always count in the order of their numbers: one that came in early is held until those before it have ended, since
+    bad evaluations may be the slow ones.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -62,6 +71,8 @@ class Follower:
         self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
+        self._held: dict[int, Held] = {}  # repeats whose value is known and does not count yet, by their number
+        self.endings = 0  # so many trials have ended, without those that were cancelled before they had begun
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
         self._rows: set[str] = set()  # of an earlier table
         self._skipped = 0
@@ -84,11 +95,27 @@ class Follower:
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
             state = self.states[number] = self._tell(new[number])
+            self.endings += CANCELLED not in new[number].system_attrs or new[number].state != TrialState.PRUNED
+            self._count_held(number, pending)
             if state in ENDED:
                 insort(self._ended, number)
             if state == "failed":
                 insort(self._failed, number)
+        for number in sorted(self._held):
+            self._count_held(number, pending)
         self._count_unseen(pending)
+
+    def _count_held(self, number: int, pending: list[Pending]) -> None:
+        """Let a repeat count, unless one of the same setting with a smaller number is running or held itself."""
+        if self.search is None or number not in self._held:
+            return
+        held = self._held[number]
+        running = {(each.number, key_of(each.point)) for each in pending if each.point is not None}
+        waiting = running | {(other, key_of(each.point)) for other, each in self._held.items()}
+        if not any(other < number and key == key_of(held.point) for other, key in waiting):
+            self._count_unseen([each for each in pending if each.number < number])
+            self.search.count(held.point, held.value)
+            del self._held[number]
 
     def ask(self, number: int) -> tuple[Mark, dict[str, Any]]:
         """What to try in trial `number`: its mark and its parameters, all those of another trial where that is repeated."""
@@ -96,7 +123,8 @@ class Follower:
             raise BadInput("ask: the study has no finished trial yet, so its parameters are not known")
         pending = self._pending(but=number)
         self._count_unseen(pending)
-        x = self.search.ask([each.point for each in pending if each.point is not None])
+        points = [each.point for each in pending if each.point is not None]
+        x = self.search.ask([*points, *(held.point for held in self._held.values())])
         again = self._first.get(key_of(x))
         hope = self.search.hope() if len(self._first) else None
         mark = Mark(x.tolist(), None if again is None else again.number, hope)
@@ -177,7 +205,7 @@ class Follower:
                 if distribution.single() or name in self._unfit or self._union.get(name) == distribution:
                     continue
                 changed = True
-                if name in self._union or not _is_searchable(name, distribution):
+                if name in self._union or not is_searchable(name, distribution):
                     self._unfit.add(name)
                 self._union[name] = distribution
         return changed
@@ -192,14 +220,14 @@ class Follower:
         if row is not None:
             self._rows.add(row)
         point = self._point(trial)
-        if trial.system_attrs.get(ERROR) == WORKER_LOST:
+        if trial.state == TrialState.FAIL and trial.system_attrs.get(ERROR) == WORKER_LOST:
             self._lost.update([] if point is None else [key_of(point)])
             if point is None or self._lost[key_of(point)] < DEADLY:  # not the setting's fault, unless it goes on
                 return "cancelled"
         elif point is None and self.search is not None:
             self._skipped += 1
         state: State = "pruned" if trial.state == TrialState.PRUNED else "failed"
-        if _broken(trial) is not None:
+        if broken(trial) is not None:
             state = "infeasible"
         elif trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
             state = "complete" if self._tell_value(trial, point) else "failed"
@@ -213,11 +241,14 @@ class Follower:
             return True
         key = key_of(point)
         first = self._first.get(key)
-        fresh = first is not None and ASKED in trial.system_attrs and trial.params == first.params
+        repeat = first is not None and ASKED in trial.system_attrs and trial.params == first.params
+        fresh = HISTORY not in trial.system_attrs and (first is None or repeat)
         try:
-            self.search.tell(point, trial.value, fresh=fresh)
+            self.search.tell(point, trial.value, fresh=fresh, held=repeat)
         except BadInput:
             return False
+        if repeat:
+            self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
         named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
         self._conditional |= self.settings.space is None and named != set(self.space.distributions)
@@ -268,24 +299,3 @@ class Follower:
             points = {key_of(each.point): each.point for each in pending if each.repeated and each.point is not None}
             unknown = sum(each.point is None for each in pending)
             self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())
-
-
-def _broken(trial: FrozenTrial) -> str | None:
-    """The name of a constraint that a trial breaks, None if there is none."""
-    return next((name for name, value in trial.constraints.items() if value > 0), None)
-
-
-def error_of(trial: FrozenTrial) -> str:
-    """Why a trial has no usable value, in words."""
-    broken = _broken(trial)
-    if broken is not None:
-        return f"the constraint {broken!r} is {trial.constraints[broken]:g}; at most 0 was wanted"
-    return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))
-
-
-def _is_searchable(name: str, distribution: BaseDistribution) -> bool:
-    try:
-        Space({name: distribution})
-    except BadInput:
-        return False
-    return True

@@ -7,6 +7,8 @@ from typing import Literal
 import optuna
 from optuna.trial import FrozenTrial
 
+from satisfice.study.lease import ERROR
+
 ASKED = "satisfice:asked"  # the system attribute of a trial that our sampler proposed: its mark
 CANCELLED = "satisfice:cancelled"  # the system attribute of a trial that was given up before it had a value: why
 HISTORY = "satisfice:history"  # the system attribute of a trial that stands for a row of an earlier table: which row
@@ -41,3 +43,16 @@ class Mark:
         while (piece := trial.system_attrs.get(f"{ASKED}:{number}")) is not None:
             text, number = text + piece, number + 1
         return cls(**json.loads(text))
+
+
+def broken(trial: FrozenTrial) -> str | None:
+    """The name of a constraint that a trial breaks, None if there is none."""
+    return next((name for name, value in trial.constraints.items() if value > 0), None)
+
+
+def error_of(trial: FrozenTrial) -> str:
+    """Why a trial has no usable value, in words."""
+    constraint = broken(trial)
+    if constraint is not None:
+        return f"the constraint {constraint!r} is {trial.constraints[constraint]:g}; at most 0 was wanted"
+    return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))

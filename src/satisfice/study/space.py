@@ -263,3 +263,12 @@ def _cells(name: str, distribution: Any, value: Any) -> list[float]:
             f"params: {name}: {value!r} came; {distribution.low!r} and whole steps of {distribution.step!r} were wanted"
         )
     return [_coordinate(distribution, round(value) if isinstance(distribution, IntDistribution) else value)]
+
+
+def is_searchable(name: str, distribution: BaseDistribution) -> bool:
+    """Whether a space can have such a parameter."""
+    try:
+        Space({name: distribution})
+    except BadInput:
+        return False
+    return True

@@ -9,8 +9,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.answer import Answer
 from satisfice.search import Search
-from satisfice.study.history import Follower, error_of
-from satisfice.study.mark import ENDED, Mark, State
+from satisfice.study.history import Follower
+from satisfice.study.mark import ENDED, Mark, State, error_of
 from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
@@ -44,7 +44,9 @@ class StudyAnswer(Answer):
         """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
         if self.study is None:
             return []
-        return [row_of(each) for each in evaluations(self.study, follow(self.study))]
+        seen = evaluations(self.study, follow(self.study))
+        names = dict.fromkeys(name for each in seen for name in each.params)
+        return [row_of(each, names) for each in seen]
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def column_of(name: str) -> str:
     return f"params_{name}" if name in COLUMNS else name
 
 
-def row_of(each: Evaluation) -> dict[str, Any]:
-    """An evaluation as a row of a table: its number, its parameters, then the other columns."""
-    params = {column_of(name): value for name, value in each.params.items()}
+def row_of(each: Evaluation, names: Iterable[str]) -> dict[str, Any]:
+    """An evaluation as a row of a table: its number, the parameters (None where it has no such), then the other columns."""
+    params = {column_of(name): each.params.get(name) for name in names}
     return {"number": each.number, **params, **{name: getattr(each, name) for name in COLUMNS[1:]}}

@@ -119,7 +119,7 @@ class Workers:
             self._progress.show(answer)
         if self._is_over() or answer.verdict != "open":
             return False
-        return spent < self._budget or self._await_others(len(follower.states))
+        return spent < self._budget or self._await_others(follower.endings)
 
     def _is_over(self) -> bool:
         return self._stopped or self._study._stop_flag or time.monotonic() >= self._deadline
@@ -139,7 +139,7 @@ class Workers:
         first: dict[int, Any] = {}
         while not self._is_over():
             with self._sampler.following(self._study) as follower:
-                if len(follower.states) > ended:
+                if follower.endings > ended:
                     return True
                 with self._lock:
                     mine = {lease.trial_id for lease in self._evaluating.values()}
@@ -231,10 +231,10 @@ class Workers:
     def _await_any(self) -> bool:
         """Wait for a running trial to end; False if there is none, for then there will never be anything to ask for."""
         with self._sampler.following(self._study) as follower:
-            ended = len(follower.states)
+            ended = follower.endings
         while not self._is_over():
             with self._sampler.following(self._study) as follower:
-                if len(follower.states) > ended:
+                if follower.endings > ended:
                     return True
                 if not follower.running:
                     return False

@@ -5,18 +5,13 @@ points included: it goes with the mean and the standard deviation after t - 1 va
 """
 
 from dataclasses import dataclass, field
-from math import log, pi, sqrt
+from math import log, sqrt
 
 import numpy as np
 
 from satisfice.theory.information import InformationGain
 from satisfice.types import Array, BadInput
-from satisfice.widths import checked_round
-
-
-def _failure(failure: float) -> None:
-    if not 0 < failure < 1:
-        raise BadInput(f"a width: failure = {failure!r} came; a number between 0 and 1 was wanted, like 0.1")
+from satisfice.widths import checked_failure, checked_round
 
 
 @dataclass(frozen=True)
@@ -35,26 +30,6 @@ class ConstantWidth:
         return self.value
 
 
-@dataclass(frozen=True)
-class BayesianWidth:
-    """beta_t = 2 log(|D| t^2 pi^2 / (6 failure)), for f ~ GP(0, k) on a finite domain of `size` points.
-
-    With lam = sigma^2 the bounds hold for all t and x with probability >= 1 - failure (paper, section 3.4).
-    """
-
-    size: int
-    failure: float
-
-    def __post_init__(self) -> None:
-        _failure(self.failure)
-        if self.size < 1:
-            raise BadInput(f"a width: size = {self.size!r} came; the number of points of D was wanted")
-
-    def __call__(self, t: int) -> float:
-        """beta_t^{1/2}."""
-        return sqrt(2 * log(self.size * checked_round(t) ** 2 * pi**2 / (6 * self.failure)))
-
-
 @dataclass(frozen=True, eq=False)
 class RkhsWidth:
     """beta_t^{1/2} = B + sigma lam^{-1/2} sqrt(2 (gamma_{t-1} + ln(1 / failure))) (paper, eq. beta).
@@ -70,7 +45,7 @@ class RkhsWidth:
     gain: InformationGain = field(repr=False)
 
     def __post_init__(self) -> None:
-        _failure(self.failure)
+        checked_failure(self.failure)
         if not (np.isfinite(self.B) and self.B >= 0 and np.isfinite(self.sigma) and self.sigma >= 0):
             raise BadInput(
                 f"a width: B = {self.B!r} and sigma = {self.sigma!r} came; numbers of at least 0 were wanted"
