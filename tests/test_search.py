@@ -509,3 +509,16 @@ def test_under_noise_nobody_promises_that_two_more_values_will_do():
         assert answer.needed is None or answer.repeats is not None
         if answer.verdict != "open":
             break
+
+
+def test_the_interval_of_a_row_of_passes_allows_what_the_row_allows():
+    search = Search(Box([(0.0, 1.0), (0.0, 1.0)]), 0.6, value_range=(0, 1))
+    while search.answer().verdict == "open":
+        search.tell(search.ask(), True)
+    answer = search.answer()
+    passes = int((search._X == answer.point).all(axis=1).sum())
+    low, high = answer.interval
+    assert low**passes <= 0.025 * (
+        1 + 1e-9
+    )  # a setting that passes so often shows so many passes in a row in one of 40
+    assert high == 1.0

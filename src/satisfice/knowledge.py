@@ -168,6 +168,13 @@ class Knowledge(Told):
         if self.value_range is not None:
             bottom, top = sorted(self._sign * end for end in self.value_range)
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
+            own = self._y[(self._X == self._X[index]).all(axis=1)]
+            if self.deterministic is False and (own == own[0]).all():
+                # Equal values, such as passes, look exact to the model. But m of them have a chance of p^m, p that of one, and a
+                # p with which that chance is half of 1 - confidence allows a mean as far off as this, whatever the noise.
+                chance = (self._delta / 2) ** (1 / len(own))
+                low = min(low, bottom + (own[0] - bottom) * chance)
+                high = max(high, top - (top - own[0]) * chance)
         return Estimate(index, value, low, high, float(belief.probability_good(u)[0]))
 
     @property

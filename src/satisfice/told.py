@@ -42,8 +42,8 @@ class Told:
         best = None if self.value_range is None else max(self.value_range, key=lambda end: self._sign * end)
         if self.target == best and self._stated_noise != 0:
             raise BadInput(
-                f"target: {self.target:g} came, the best end of value_range; under noise no number of values shows that the mean is "
-                "not a little short of it: give a target short of it, or say noise=0 if there is none"
+                f"target: {self.target:g} came, the best end of value_range; under noise no number of values shows that the mean "
+                "is not a little short of it: give a target short of it, or say noise=0 if there is none"
             )
         self._X = np.empty((0, domain.dimension))  # as they were told
         self._U = np.empty((0, domain.dimension))

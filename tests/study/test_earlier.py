@@ -60,7 +60,9 @@ def test_a_table_that_has_grown_or_comes_in_another_order_adds_its_new_rows_only
 def test_a_row_that_stands_in_a_table_twice_does_not_mean_that_there_is_no_noise():
     rows = 2 * [{"x": 3.1, "y": 2.3, "value": 0.123456789}]
     rng = np.random.default_rng(0)
-    answer = find(lambda p: 5.0 + rng.standard_normal(), SPACE, 0.6, direction="minimize", seed=1, budget=3, history=rows)
+    answer = find(
+        lambda p: 5.0 + rng.standard_normal(), SPACE, 0.6, direction="minimize", seed=1, budget=3, history=rows
+    )
     assert (answer.verdict, answer.evaluations) == ("open", 3)
 
 

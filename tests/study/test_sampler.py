@@ -262,7 +262,7 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
 
 @pytest.mark.slow
 def test_certificates_hold_where_bad_evaluations_take_longer():
-    """24 workers, nothing is good, and a bad value takes 30 times as long: at most 5 % of the searches may call something good."""
+    """24 workers, nothing is good, bad values take 30 times as long: at most 5 % of the searches may say otherwise."""
     wrong = 0
     for seed in range(40):
         sampler, rng = GoodActionSampler(target=0.0, noise="learn", seed=seed), np.random.default_rng(seed)
