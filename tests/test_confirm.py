@@ -47,16 +47,19 @@ def test_one_identical_repeat_of_a_fine_value_means_noise_free():
 
 @pytest.mark.parametrize("value", [0.92, 3.0, 28 / 30, -7.0])
 def test_identical_counts_grades_and_shares_may_be_chance(value):
-    others = [(bytes([k]), k / 50) for k in range(4)]  # four points and six pairs, none equal: chance 1 / 8 each
-    assert told(*others, *3 * [(A, value)]).deterministic is None
-    assert told(*others, *4 * [(A, value)]).deterministic is True
-    alone = [told(*n * [(A, value)]).deterministic for n in (6, 7)]
-    assert alone == [None, True]  # nothing is known of how often values are equal: 1 / 2 each
+    for others in ([], [(bytes([k]), k / 50) for k in range(4)]):  # none equal: a chance of 1 / 8 at most
+        assert told(*others, *3 * [(A, value)]).deterministic is None
+        assert told(*others, *4 * [(A, value)]).deterministic is True
+    grades = [
+        (bytes([k]), value) for k in range(4)
+    ]  # all ten pairs equal: a chance of 11 / 18, to the power 8 below 2 %
+    assert told(*grades, *8 * [(A, value)]).deterministic is None
+    assert told(*grades, *9 * [(A, value)]).deterministic is True
 
 
 def test_passes_are_equal_too_often_to_mean_that_there_is_no_noise():
-    passes = [(bytes([k]), 1.0) for k in range(5)]  # a chance of 11 / 12 each
-    assert told(*passes, *40 * [(A, 1.0)]).deterministic is None
+    assert told(*30 * [(A, 1.0)]).deterministic is None
+    assert told((B, 0.0), *40 * [(A, 1.0)]).deterministic is True
 
 
 def test_a_table_does_not_tell_whether_there_is_noise():

@@ -96,7 +96,8 @@ class Ledger:
         """Whether repeats give identical values; None as long as too few were made.
 
         One identical repeat is enough, but not of counts, grades and shares, of which two may well be equal by chance: of those
-        so many that chance would hardly do it, given how often different points have the same value.
+        so many that chance would hardly do it, given how often different points have the same value, and many of 0 and 1, which
+        are passes and fails.
         """
         if self.different:
             return False
@@ -106,7 +107,8 @@ class Ledger:
         wanted = 1
         if self.coarse or len(values) < n:
             pairs, equal = n * (n - 1) / 2, sum(count * (count - 1) / 2 for count in values.values())
-            wanted = max(3, ceil(log(BY_CHANCE) / log((equal + 1) / (pairs + 2))))
+            chance = 0.9 if values.keys() <= {0.0, 1.0} else (equal + 1) / (pairs + 8)
+            wanted = max(3, ceil(log(BY_CHANCE) / log(chance)))
         return True if self.same >= wanted else None
 
 

@@ -111,7 +111,7 @@ def test_the_recommended_candidate_is_not_the_luckiest_evaluation():
     ],
     ids=["unshuffled", "predefined", "list"],
 )
-def test_splits_that_cannot_change_are_kept_and_one_repeat_settles_it(cv):
+def test_splits_that_cannot_change_are_kept_and_three_repeats_settle_it(cv):
     tree = DecisionTreeClassifier(random_state=0)
     search = SatisficeSearchCV(tree, TREE, target=0.5, cv=cv, budget=30, random_state=0).fit(*DIGITS)
     results = search.cv_results_
@@ -119,7 +119,7 @@ def test_splits_that_cannot_change_are_kept_and_one_repeat_settles_it(cv):
     assert results["params"][-1] == results["params"][-2] == search.best_params_
     assert results["mean_test_score"][-1] == results["mean_test_score"][-2] == search.best_score_ >= 0.5
     stated = clone(search).set_params(noise=0).fit(*DIGITS)
-    assert stated.n_evaluations_ == search.n_evaluations_ - 1
+    assert stated.n_evaluations_ == search.n_evaluations_ - 3  # accuracies may be equal by chance
 
 
 @pytest.mark.parametrize(

@@ -280,8 +280,3 @@ def test_every_row_of_a_table_is_asked_however_close_it_lies_to_another():
     rows = [{"rate": 10.0**-k} for k in range(8)]
     answer = find(lambda p: -p["rate"], rows, target=1.0, noise=0, seed=1)
     assert (answer.verdict, answer.evaluations) == ("none", 8)
-
-
-def test_a_step_that_is_longer_than_the_range_is_an_error():
-    with pytest.raises(BadInput, match="write choices as a list"):
-        find(lambda p: 0.0, {"width": (16, 32, 64)}, 1.0)

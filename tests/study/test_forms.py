@@ -124,7 +124,8 @@ def test_other_ranges_are_not_warned_of(form):
     ("given", "message"),
     [
         ({}, "nothing to search"),
-        ({"a": [1], "b": (2.0, 2.0), "c": (0, 3, 5)}, "nothing to search"),
+        ({"a": [1], "b": (2.0, 2.0), "c": (3, 3, 5)}, "nothing to search"),
+        ({"a": (16, 32, 64)}, "a step within the range was wanted; write choices as a list"),
         ({3: (0, 1)}, "the name 3 came"),
         ({"": (0, 1)}, "the name '' came"),
         ([], r"\[\] came; a dict of name"),

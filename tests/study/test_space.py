@@ -56,7 +56,9 @@ def spaces():
     form = st.one_of(
         st.tuples(whole, st.integers(0, 50)).map(lambda pair: (pair[0], pair[0] + pair[1])),
         st.tuples(st.integers(1, 50), st.integers(0, 10**5)).map(lambda pair: (pair[0], sum(pair), "log")),
-        st.tuples(whole, st.integers(0, 50), st.integers(1, 9)).map(lambda t: (t[0], t[0] + t[1], t[2])),
+        st.tuples(whole, st.integers(0, 50), st.integers(1, 9)).map(
+            lambda t: (t[0], t[0] + t[1], min(t[2], max(t[1], 1)))
+        ),
         st.tuples(finite, finite).map(lambda pair: tuple(sorted(pair))),
         st.tuples(st.floats(1e-9, 1e-3), st.floats(1e-3, 1e9)).map(lambda pair: (*pair, "log")),
         st.tuples(st.integers(-50, 50), st.integers(0, 80)).map(lambda t: (t[0] / 10, (t[0] + t[1]) / 10, 0.1)),

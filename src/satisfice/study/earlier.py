@@ -14,7 +14,7 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
-from satisfice.study.forms import native
+from satisfice.study.forms import native, rows_of
 from satisfice.study.lease import ERROR
 from satisfice.study.mark import HISTORY
 from satisfice.study.space import Space
@@ -60,7 +60,7 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
             raise BadInput(
                 f"history: {os.fspath(given)!r} came, which cannot be read as a CSV file: {problem}"
             ) from None
-    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+    rows = rows_of(given) if hasattr(given, "to_dict") else given
     if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
         raise BadInput(
             f"history: {given!r:.80} came; a list of dicts, a DataFrame or the path of a CSV file was wanted"
@@ -93,8 +93,7 @@ def _cell(cell: Any, distribution: BaseDistribution) -> Any:
         if isinstance(cell, str) and cell not in distribution.choices:
             meant = [choice for choice in distribution.choices if str(choice) == cell or (choice is None and not cell)]
             return meant[0] if meant else cell
-        cell = native(cell)
-        return None if cell != cell and None in distribution.choices else cell  # pandas writes nan for None
+        return native(cell)
     if isinstance(cell, str):
         try:
             cell = float(cell)

@@ -85,7 +85,7 @@ def range_of(name: str, low: float, high: float, third: float | str | None = Non
         return IntDistribution(low, high) if whole else FloatDistribution(low, high)
     if not (is_finite(third) and third > 0):
         raise BadInput(f"{what}; a step greater than 0 was wanted")
-    if third > high - low > 0:
+    if Decimal(str(third)) > Decimal(str(high)) - Decimal(str(low)) > 0:
         raise BadInput(f"{what}; a step within the range was wanted; write choices as a list")
     if whole and isinstance(third, int):
         return IntDistribution(low, low + (high - low) // third * third, step=third)
@@ -132,6 +132,13 @@ def check_choices(name: str, values: Sequence[Any]) -> None:
         )
 
 
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a pandas DataFrame, which writes nan for the None of a column of texts."""
+    rows: list[dict[str, Any]] = frame.to_dict("records")
+    texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
+    return [{name: None if name in texts and value != value else value for name, value in row.items()} for row in rows]
+
+
 def table_of(given: Sequence[Mapping[str, Any]]) -> tuple[dict[str, BaseDistribution], Rows]:
     """The columns of a table as distributions, and its rows: a column of numbers is a range, any other one a choice."""
     names = list(given[0])
@@ -139,10 +146,6 @@ def table_of(given: Sequence[Mapping[str, Any]]) -> tuple[dict[str, BaseDistribu
         if set(row) != set(names):
             raise BadInput(f"space: row {number} has the keys {list(row)}; the keys of row 0 were wanted: {names}")
     rows = tuple({name: native(row[name]) for name in names} for row in given)
-    texts = {name for name in names if any(isinstance(row[name], str) for row in rows)}
-    rows = tuple(  # pandas writes nan for the None of a column of texts
-        {name: None if name in texts and value != value else value for name, value in row.items()} for row in rows
-    )
     distributions = {name: _of_column(name, [row[name] for row in rows]) for name in names}
     seen: dict[tuple[Any, ...], int] = {}
     for number, row in enumerate(rows):

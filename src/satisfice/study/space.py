@@ -37,6 +37,7 @@ from satisfice.study.forms import (
     is_finite,
     is_number,
     native,
+    rows_of,
     table_of,
 )
 from satisfice.types import Array, BadInput, SatisficeWarning
@@ -87,7 +88,7 @@ class Space:
             for problem in filter(None, itertools.starmap(doubt, given.items())):
                 warnings.warn(problem, SatisficeWarning, stacklevel=3)
         else:
-            rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+            rows = rows_of(given) if hasattr(given, "to_dict") else given
             if not (isinstance(rows, Sequence) and len(rows) and all(isinstance(row, Mapping) for row in rows)):
                 wanted = f"a dict of name: {FORMS}; or a table as a list of dicts was wanted"
                 raise BadInput(f"space: {given!r:.80} came; {wanted}")
