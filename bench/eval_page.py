@@ -205,8 +205,8 @@ Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bo
 number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
 chosen after the fact, by the same runs, which favours the peers.
 
-A peer has {ENOUGH} runs of a problem, and one that takes over 0.1 s for a question {ENOUGH_SLOW}. Where that is long (every slow peer, and every
-peer on `xgboost`, whose values take a second and more) they go on side by side and are cut off when it is certain that the peer is
+A peer has {ENOUGH} runs of a problem, and one that takes over 0.1 s for a question {ENOUGH_SLOW}. Where that is long (slow peers, and `xgboost`,
+whose values take a second and more) they may go on side by side and be cut off when it is certain that the peer is
 not the best one there, even if each of them ended at once (`--settle`); but not before {LEAST} evaluations. A run that was cut off counts as the
 evaluations that it had by then, in the peer's favour: its mean is a lower bound (≥), and `auto` / peer an upper one ("at most").
 The best peers and their figures are the same as with whole runs. {{open}}
