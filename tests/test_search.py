@@ -522,3 +522,20 @@ def test_the_interval_of_a_row_of_passes_allows_what_the_row_allows():
         1 + 1e-9
     )  # a setting that passes so often shows so many passes in a row in one of 40
     assert high == 1.0
+
+
+@pytest.mark.parametrize("rule", ["random", "sobol", "pg"])
+def test_under_noise_a_point_is_repeated_where_all_are_being_evaluated(rule):
+    points = [[0.0], [0.5], [1.0]]
+    search = Search(Finite(points), target=1.0, rule=rule, noise=1.0)
+    for x in points:
+        search.tell(x, 0.0)
+    assert search.ask(pending=points).tolist() in points
+
+
+def test_a_known_kernel_is_not_doubted_where_every_point_is_known():
+    known = FixedModel(Stationary("se", [0.2]), lam=1e-2)
+    search, rng = Search(Finite([[0.0], [0.5], [1.0]]), target=3.0, model=known, noise=0.1), np.random.default_rng(0)
+    for x in 3 * [0.0, 0.5, 1.0]:
+        search.tell([x], 0.1 * rng.standard_normal())
+    assert search.hope() < 1e-3

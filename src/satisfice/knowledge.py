@@ -57,9 +57,7 @@ class Knowledge(Told):
         self._model = model
         self._memory: object = None  # what a remembering rule has folded so far
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
-        self._planned: tuple[tuple[int, ...], Plan] | None = (
-            None  # with counts of values, candidates, the ledger's entries
-        )
+        self._planned: tuple[tuple[int, ...], Plan] | None = None  # with counts of values, candidates and entries
         self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
         self._notes: tuple[str, ...] = ()
 
@@ -93,17 +91,22 @@ class Knowledge(Told):
         if self._outlook is None or self._outlook[0] != counts:
             try:
                 fit = self._fitted()
-                learned_from = None if isinstance(self._model, FixedModel) else len(self._ledger.first)
-                if self.exhausted:  # there is nothing but what was evaluated
-                    learned_from = len(self._y)
-                if fit.units.constant and self.deterministic is False:  # as of a row of fails: they hide the noise
-                    learned_from = 0
                 rng = default_rng([self.seed, sum(counts) + 1, 2])
-                now = outlook(self._belief(fit, sum(counts) + 1), rng, learned_from=learned_from)
+                now = outlook(self._belief(fit, sum(counts) + 1), rng, learned_from=self._learned_from(fit))
             except NumericalFailure:
                 return None
             self._outlook = (counts, now)
         return self._outlook[1]
+
+    def _learned_from(self, fit: Fit) -> int | None:
+        """The number of points that the model was learned from, as `outlook` wants it."""
+        if isinstance(self._model, FixedModel):
+            return None
+        if fit.units.constant and self.deterministic is False:  # as of a row of fails: they hide the noise
+            return 0
+        return (
+            len(self._y) if self.exhausted else len(self._ledger.first)
+        )  # where all points are known, repeats do count
 
     def _plan(self) -> Plan | None:
         """Whether a point should be asked again, under noise; None where there is no model. Indices are those of values."""

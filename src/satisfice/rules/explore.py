@@ -19,14 +19,7 @@ class Random:
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """A point drawn uniformly, not one to be avoided."""
         point = belief.domain.uniform(1, rng)
-        if not taken(point, belief.avoid, belief.domain)[0]:
-            return point[0]
-        try:
-            return unasked(belief.domain, belief.avoid, rng)
-        except SpaceExhausted:
-            if not belief.may_repeat:
-                raise
-            return point[0]
+        return _unasked(belief, rng, point[0]) if taken(point, belief.avoid, belief.domain)[0] else point[0]
 
 
 @dataclass(frozen=True)
@@ -46,12 +39,17 @@ class Sobol:
         free = first_free(rest, belief.avoid, belief.domain)
         if free is not None:
             return rest[free]
-        try:
-            return unasked(belief.domain, belief.avoid, rng)
-        except SpaceExhausted:
-            if not belief.may_repeat:
-                raise
-            return rest[0]
+        return _unasked(belief, rng, rest[0])
+
+
+def _unasked(belief: Belief, rng: Generator, instead: Array) -> Array:
+    """A random point that is not to be avoided; under noise, where there is none, the one given."""
+    try:
+        return unasked(belief.domain, belief.avoid, rng)
+    except SpaceExhausted:
+        if not belief.may_repeat:
+            raise
+        return instead
 
 
 @dataclass(frozen=True)
