@@ -71,6 +71,7 @@ class Told:
         """Record the value seen at x, whether x was asked for or not.
 
         `fresh=False` is for values that were perhaps chosen, such as those of an old table: they teach and certify nothing.
+        A `held` value teaches, and counts towards a certificate when `count` is called.
         """
         u = self._point(x)
         if self.value_range is not None and isinstance(value, bool | np.bool_):

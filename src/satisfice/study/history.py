@@ -110,9 +110,9 @@ class Follower:
         if self.search is None or number not in self._held:
             return
         held = self._held[number]
-        running = {(each.number, key_of(each.point)) for each in pending if each.point is not None}
-        waiting = running | {(other, key_of(each.point)) for other, each in self._held.items()}
-        if not any(other < number and key == key_of(held.point) for other, key in waiting):
+        before = [each.point for each in pending if each.number < number and each.point is not None]
+        before += [each.point for other, each in self._held.items() if other < number]
+        if key_of(held.point) not in map(key_of, before):
             self._count_unseen([each for each in pending if each.number < number])
             self.search.count(held.point, held.value)
             del self._held[number]
