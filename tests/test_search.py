@@ -434,9 +434,8 @@ def test_what_the_plan_cannot_afford_is_not_asked_for_ever_as_its_own_neighbour(
         run = run + 1 if unaffordable and (search._X[plan.cheapest] == x).all() else 0
         most = max(most, run)
         search.tell(x, (0.12 if x[3] else -1.0) + rng.standard_normal())
-    assert (
-        most <= 30
-    )  # the rule itself may want it again; of 200 questions 102 were in a row where it was its own neighbour
+    # the rule itself may want it again; of 200 questions 102 were in a row where it was its own neighbour
+    assert most <= 30
 
 
 def test_one_crash_does_not_make_a_point_bad_that_has_good_values():
