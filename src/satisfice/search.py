@@ -81,6 +81,7 @@ class Search(Knowledge):
         )
         self.confirm = confirm
         self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
+        self._remembering = self._rule if isinstance(self._rule, RememberingRule) else None
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
         requirements_of(self._rule).check(
             f"rule {rule!r}",
@@ -113,9 +114,11 @@ class Search(Knowledge):
         certificate when `count` is called.
         """
         super().tell(x, value, fresh=fresh, held=held)
-        if isinstance(self._rule, RememberingRule) and len(self._y) >= self._model.starting_points:
+        if self._remembering is not None and len(self._y) >= self._model.starting_points:
             with one_blas_thread(), suppress(NumericalFailure):  # the value is kept; the next question will say so
-                self._memory = self._rule.remember(self._belief(self._fitted(), len(self._y) + len(self._failed) + 1))
+                self._memory = self._remembering.remember(
+                    self._belief(self._fitted(), len(self._y) + len(self._failed) + 1)
+                )
 
     def recommended(self) -> int:
         """The number (from 0) of the told value whose point the model thinks best: of highest posterior mean under noise."""

@@ -15,6 +15,26 @@ from satisfice.mixed import Mixed
 from satisfice.types import Array, BadInput, Noise
 
 
+class Rows:
+    """An array that grows by rows in amortised constant time; arrays handed out earlier never change."""
+
+    def __init__(self, *shape: int) -> None:
+        self._room = np.empty((16, *shape))
+        self._count = 0
+
+    def append(self, row: Array | float) -> None:
+        """Add a row at the end."""
+        if self._count == len(self._room):
+            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        self._room[self._count] = row
+        self._count += 1
+
+    @property
+    def array(self) -> Array:
+        """All rows so far."""
+        return self._room[: self._count]
+
+
 class Told:
     """All that was told of a domain and a target, as values to be maximised."""
 
@@ -45,14 +65,33 @@ class Told:
                 f"target: {self.target:g} came, the best end of value_range; under noise no number of values shows that the mean "
                 "is not a little short of it: give a target short of it, or say noise=0 if there is none"
             )
-        self._X = np.empty((0, domain.dimension))  # as they were told
-        self._U = np.empty((0, domain.dimension))
-        self._y = np.empty(0)
-        self._failed = np.empty((0, domain.dimension))
+        d = domain.dimension
+        self._told, self._scaled, self._values = Rows(d), Rows(d), Rows()
+        self._failures = Rows(d)
         self._failed_keys: list[bytes] = []
         self._ledger = Ledger()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
+
+    @property
+    def _X(self) -> Array:
+        """The points (n, d) as they were told."""
+        return self._told.array
+
+    @property
+    def _U(self) -> Array:
+        """The points (n, d) in the unit cube."""
+        return self._scaled.array
+
+    @property
+    def _y(self) -> Array:
+        """The values (n,), to be maximised."""
+        return self._values.array
+
+    @property
+    def _failed(self) -> Array:
+        """The points (k, d) of the unit cube whose evaluation failed."""
+        return self._failures.array
 
     @property
     def deterministic(self) -> bool | None:
@@ -81,9 +120,9 @@ class Told:
             low, high = self.value_range
             raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
         told, key = np.asarray(x, dtype=np.float64) + 0.0, key_of(x)
-        self._X = np.vstack([self._X, told])
-        self._U = np.vstack([self._U, u])
-        self._y = np.append(self._y, y)
+        self._told.append(told)
+        self._scaled.append(u)
+        self._values.append(y)
         if self._ledger.add(key, y, fresh) and not held:
             self.count(x, value)
 
@@ -102,7 +141,7 @@ class Told:
         `bad=True` says that it has none because it went badly: it was pruned, or broke a constraint. Such a point is never
         certified, since its other values are those that went better.
         """
-        self._failed = np.vstack([self._failed, self._point(x)])
+        self._failures.append(self._point(x))
         self._failed_keys.append(key_of(x))
         self._ledger.fail(key_of(x), bad)
 

@@ -10,10 +10,12 @@ from satisfice.gp.families import auto_families, exact_families, paper_families
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Kernel
-from satisfice.gp.learned import LearnedModel, every_third, has_grown
+from satisfice.gp.learned import OFTEN, LearnedModel, every_third, has_grown
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
 from satisfice.types import BadInput
+
+CHAIN = 25  # observations up to which the default's hyperparameters depend on every earlier learning
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class FixedModel:
 
 def paper_model() -> LearnedModel:
     """The model of the paper's experiments (section 5.2)."""
-    return LearnedModel(paper_families, every_third)
+    return LearnedModel(paper_families, every_third, chain=OFTEN)
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def auto_model() -> EitherModel:
 
     Noise is not bent: its downward half would be drawn together, and the means come out too high.
     """
-    exact = LearnedModel(exact_families, has_grown, bends=True, integrates=True, tolerance=1e-3)
-    return EitherModel(exact, LearnedModel(auto_families, has_grown))
+    exact = LearnedModel(exact_families, has_grown, CHAIN, bends=True, integrates=True, tolerance=1e-3)
+    return EitherModel(exact, LearnedModel(auto_families, has_grown, CHAIN))
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

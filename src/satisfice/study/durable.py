@@ -3,7 +3,7 @@
 import os
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,9 +11,11 @@ import sqlalchemy as sql
 from numpy.random import default_rng
 from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.storages import RDBStorage
-from optuna.trial import TrialState
+from optuna.storages._rdb.storage import _create_scoped_session
+from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.engine import URL
 
+from satisfice.study.reading import read_trials
 from satisfice.types import SatisficeError
 
 T = TypeVar("T")
@@ -65,6 +67,21 @@ class DurableStorage(RDBStorage):  # type: ignore[misc]
 
         return patiently(once, self.patience, self.engine.url)
 
+    def _get_trials(
+        self,
+        study_id: int,
+        states: Container[TrialState] | None,
+        included_trial_ids: set[int],
+        trial_id_greater_than: int,
+    ) -> list[FrozenTrial]:
+        """The trials that Optuna's cache asks for."""
+
+        def once() -> list[FrozenTrial]:
+            with _create_scoped_session(self.scoped_session) as session:
+                return read_trials(session, study_id, states, included_trial_ids, trial_id_greater_than)
+
+        return patiently(once, self.patience, self.engine.url)
+
     def _lock_first(self) -> None:
         """On SQLite, take the write lock before the state is read, so that two writers cannot both find a trial running."""
         if self.engine.name == "sqlite":
@@ -98,7 +115,7 @@ for _name in (
     *("create_new_study", "delete_study", "get_all_studies", "get_study_id_from_name", "get_study_name_from_id"),
     *("get_study_directions", "get_study_user_attrs", "get_study_system_attrs"),
     *("set_study_user_attr", "set_study_system_attr"),
-    *("_create_new_trial", "get_trial", "_get_trials", "get_trial_id_from_study_id_trial_number", "_get_best_trial_id"),
+    *("_create_new_trial", "get_trial", "get_trial_id_from_study_id_trial_number", "_get_best_trial_id"),
     *("_set_trial_param", "set_trial_intermediate_value", "set_trial_user_attr", "set_trial_system_attr"),
     *("get_trial_param", "get_trial_user_attrs", "get_trial_system_attrs", "record_heartbeat", "_get_stale_trial_ids"),
 ):

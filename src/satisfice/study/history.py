@@ -250,8 +250,9 @@ class Follower:
         if repeat:
             self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
-        named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
-        self._conditional |= self.settings.space is None and named != set(self.space.distributions)
+        if self.settings.space is None and not self._conditional:
+            named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
+            self._conditional = named != set(self.space.distributions)
         return True
 
     def _point(self, trial: FrozenTrial) -> Array | None:
