@@ -83,7 +83,8 @@ def measured(path: Path, job: str) -> dict[str, float]:
     if job == "ask":
         study = open_study("study", path, direction="maximize")
         stored = Settings.of(study)
-        assert stored is not None
+        if stored is None:
+            raise SystemExit("the study has no settings: let --path name one that this script made")
         study.sampler = GoodActionSampler.from_settings(stored)
         for question in ("first", "next"):
             trial = study.ask()

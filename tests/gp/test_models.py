@@ -13,8 +13,8 @@ from satisfice.gp import learned
 from satisfice.gp.additive import Additive
 from satisfice.gp.fit import Observations
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.learned import every_third, has_grown
-from satisfice.gp.models import CHAIN, FixedModel, auto_model, paper_model
+from satisfice.gp.learned import CHAIN, every_third, has_grown
+from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import QUANTUM, units_of

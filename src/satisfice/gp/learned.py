@@ -19,6 +19,7 @@ from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units, units_of
 from satisfice.types import Array
 
+CHAIN = 25  # up to so many observations every learning starts from the one before, see `LearnedModel.lineage`
 OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
 LEARN_FROM = 250  # at most so many observations enter the learning of hyperparameters
 SKETCH = 100  # a learning from scratch starts with so many observations
@@ -53,11 +54,11 @@ class LearnedModel:
 
     families: Callable[[int], tuple[Family, ...]]  # of the dimension
     learns_at: Callable[[int], bool]
-    chain: int  # up to so many observations every learning starts from the one before, see `lineage`
     starting_points: int = 3  # as in the paper
     bends: bool = False
     integrates: bool = False
     tolerance: float = 1e-4  # a smaller relative rise of the evidence ends the learning
+    chain: int = CHAIN
 
     def is_mixture(self, dimension: int) -> bool:
         """Whether there are several kernels."""

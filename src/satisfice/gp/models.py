@@ -15,8 +15,6 @@ from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
 from satisfice.types import BadInput
 
-CHAIN = 25  # observations up to which the default's hyperparameters depend on every earlier learning
-
 
 @dataclass(frozen=True)
 class FixedModel:
@@ -86,8 +84,8 @@ def auto_model() -> EitherModel:
 
     Noise is not bent: its downward half would be drawn together, and the means come out too high.
     """
-    exact = LearnedModel(exact_families, has_grown, CHAIN, bends=True, integrates=True, tolerance=1e-3)
-    return EitherModel(exact, LearnedModel(auto_families, has_grown, CHAIN))
+    exact = LearnedModel(exact_families, has_grown, bends=True, integrates=True, tolerance=1e-3)
+    return EitherModel(exact, LearnedModel(auto_families, has_grown))
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}
