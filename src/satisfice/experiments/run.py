@@ -72,7 +72,7 @@ def _search(cell: Cell) -> Any:
         if not isinstance(domain, Box):
             raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
-    model = "paper" if cell.variant == "paper" else "auto"
+    model = "auto" if cell.variant == "auto" else "paper"
     return Search(domain, target, cell.rule, model=model, noise=cell.noise, confirm=False, seed=seed)
 
 
