@@ -10,14 +10,13 @@ from typing import Any
 
 from satisfice.experiments import lenient
 from satisfice.experiments.agreement import agreement
-from satisfice.experiments.claims import CLAIMS, WHY
+from satisfice.experiments.claims_text import all_verdicts, claims_csv, claims_text
 from satisfice.experiments.curves import load, record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
 from satisfice.experiments.paper import FIGURES, panels
 from satisfice.experiments.records import Records, pack, unpack
-from satisfice.experiments.spec import Variant
+from satisfice.experiments.spec import VARIANTS, Variant
 
-VARIANTS: tuple[Variant, ...] = ("paper", "published", "auto")
 UNDISTURBED = "undisturbed.jsonl.xz"  # the times that bench/reproduction_time.py has measured
 
 
@@ -43,14 +42,15 @@ def restore(kept: Path, records: Path) -> None:
     for path in sorted(path for variant in VARIANTS for path in (kept / variant).rglob("*.jsonl.xz")):
         mine = Records(records / path.relative_to(kept).with_suffix(""))
         done = mine.keys()
-        for record in unpack(path):
-            if record["key"] not in done:
-                mine.append(record)
+        mine.append(*(record for record in unpack(path) if record["key"] not in done))
 
 
 def document(out: Path, docs: Path) -> str:
     """The text; draws the pictures on the way."""
-    parts = [_head(), _claims(out), agreement(out), _all_times(docs / "records" / UNDISTURBED), "## Figures\n"]
+    verdicts = all_verdicts(out)
+    docs.mkdir(parents=True, exist_ok=True)
+    (docs / "claims.csv").write_text(claims_csv(verdicts), encoding="utf-8")
+    parts = [_head(), claims_text(verdicts), agreement(out), _all_times(docs / "records" / UNDISTURBED), "## Figures\n"]
     pictures = docs / "images" / "reproduction"
     phi_figure(pictures / "phi.png")
     parts.append(_section("phi", "1", "the penalties Phi and the standard regret", [("", "phi.png", {"runs": 0})]))
@@ -88,18 +88,6 @@ records and the figure of one experiment, `--as paper` (what the text says, the 
 published code did) or `--as auto` (our default model and rule). The protocol of the paper is 25 trials of 10 experiments, 250
 runs a rule; a figure made with fewer says so.
 """
-
-
-def _claims(out: Path) -> str:
-    lines = ["## Claims\n", "| | the paper says | test | as the text says |", "|---|---|---|---|"]
-    details = []
-    for claim in CLAIMS:
-        outcome = claim.check(out, "paper")
-        lines.append(f"| {claim.number} | {claim.says} | {claim.test} | **{outcome.verdict}** |")
-        details += [f"\nClaim {claim.number}:\n", *(f"- {figure}" for figure in outcome.figures or ("no records yet",))]
-        if claim.number in WHY and outcome.figures and outcome.verdict != "holds":
-            details.append(f"\n{WHY[claim.number]}")
-    return "\n".join([*lines, *details, ""])
 
 
 def _all_times(kept: Path) -> str:
