@@ -13,7 +13,8 @@ from satisfice.experiments.claim_parts import MUCH, PAPER_RULES
 from satisfice.experiments.claims import CLAIMS
 from satisfice.experiments.claims_text import COMPARED, all_verdicts, claims_csv, claims_text
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.document import _time, document, restore
+from satisfice.experiments.document import document, restore
+from satisfice.experiments.figure_text import _time
 from satisfice.experiments.lenient import ROUNDS
 from satisfice.experiments.paper import panels
 from satisfice.experiments.records import Records, pack
@@ -287,7 +288,7 @@ def test_only_runs_that_both_rules_have_are_compared(tmp_path):
 def test_the_time_of_a_figure_is_told_with_the_processes_if_these_are_known(tmp_path):
     times = Records(tmp_path / "records" / "paper" / "times" / "keane.jsonl")
     times.append({"key": "1", "title": "sts: keane", "runs": 3, "seconds": 120.0, "processes": 4})
-    assert _time(tmp_path, "paper", "sts") == "; 3 of them were made for it, in 2 minutes by 4 processes"
+    assert _time(tmp_path, "paper", "sts") == ", 3 of them made for it in 2 minutes by 4 processes"
     for processes in ({}, {"processes": None}, {"processes": 8}):
         times.append({"key": "2", "title": "sts: keane", "runs": 1, "seconds": 60.0, **processes})
         assert _time(tmp_path, "paper", "sts").endswith(" minutes")

@@ -15,6 +15,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(columns) + "|", *lines[1:]]) + "\n"
 
 
-def picture(name: str, caption: str) -> str:
+def picture(name: str, title: str, caption: str) -> str:
     """A picture of the page with its caption below."""
-    return f"![{caption}](images/reproduction/{name}.png)\n\n*{caption}*\n"
+    return f"![{title}](images/reproduction/{name}.png)\n\n" + paragraph(f"*{caption}*")
