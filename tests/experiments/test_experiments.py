@@ -91,6 +91,25 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(package, extra,
     assert f"[{extra}]'" in said
 
 
+def test_a_missing_package_is_named_before_anything_runs(tmp_path, capsys, monkeypatch):
+    """Even one that only the picture needs, which is drawn last."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    words = ["synthetic", "--only", "eggholder", "--rules", "pg", "--trials", "1", "--experiments", "1", "--jobs", "1"]
+    assert main(["reproduce", *words, "--out", str(tmp_path)]) == 1
+    assert "matplotlib is not installed" in capsys.readouterr().err
+    assert list(tmp_path.rglob("*.jsonl")) == []
+
+
+def test_without_a_terminal_progress_is_told_in_lines(tmp_path, capsys):
+    run_tasks(tasks_of(work([PANEL])), tmp_path / "x.jsonl", jobs=1, title="here")
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(" runs, ")[0] for line in said] == [f"here: {k} of 8" for k in range(1, 9)]
+    run_tasks(tasks_of(work([PANEL], trials=4)), tmp_path / "x.jsonl", jobs=1, title="more")
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) <= 10
+    assert said[-1].startswith("more: 16 of 16 runs, ")
+
+
 def test_all_cores_are_used_unless_another_number_is_given(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr("satisfice.experiments.run._on_cores", lambda tasks, jobs: asked.append(jobs) or iter(()))

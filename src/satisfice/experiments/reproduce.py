@@ -11,6 +11,7 @@ from satisfice.experiments.figures import phi_figure, regret_figure, success_fig
 from satisfice.experiments.paper import FIGURES, default_rules, demanding, panels
 from satisfice.experiments.run import Task, run_tasks, tasks_of
 from satisfice.experiments.spec import Variant, cells
+from satisfice.extras import load_extra
 from satisfice.types import BadInput
 
 IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", "sts", "none-good", "threshold", "xgboost")
@@ -52,6 +53,9 @@ def reproduce(
     cluster: str | None,
 ) -> tuple[dict[str, Any], Path | None]:
     """The numbers of a figure, and its picture where there is one."""
+    load_extra("matplotlib", "experiments")  # a missing package is named before anything runs
+    if name != "phi":
+        load_extra(*(("distributed", "cluster") if cluster else ("joblib", "experiments")))
     picture = out / "figures" / f"{name}-{variant}.png"
     run = partial(run_tasks, jobs=jobs, cluster=cluster)
     if name == "phi":
