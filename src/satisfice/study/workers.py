@@ -246,8 +246,8 @@ class Workers:
     def _begin(self) -> Lease:
         """A running trial: one that was put into the queue, else a new one."""
         with self._sampler.following(self._study, read=False) as follower:
-            queued = self._study._pop_waiting_trial_id() if follower.queued else None
-        return Lease.begin(self._study, period=PERIOD) if queued is None else Lease(self._study, queued, PERIOD)
+            queued = Lease.pop(self._study, PERIOD) if follower.queued else None
+        return queued or Lease.begin(self._study, PERIOD)
 
     def _cancel(self, lease: Lease, why: str, state: TrialState = TrialState.PRUNED) -> bool:
         """Give the trial up, unless it is finished: it counts for nothing. True, for the work goes on."""
