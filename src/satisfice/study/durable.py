@@ -16,7 +16,7 @@ from optuna.storages import RDBStorage
 from optuna.storages._rdb.models import TrialModel, TrialSystemAttributeModel
 from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.trial import TrialState
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 
 from satisfice.types import SatisficeError
 
@@ -43,7 +43,9 @@ class DurableStorage(RDBStorage):  # type: ignore[misc]
         weakref.finalize(self, _close, self.engine, os.getpid())
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
+        url = make_url(state["url"])
+        patience = 0.0 if url.get_backend_name() == "sqlite" else PATIENCE
+        patiently(lambda: RDBStorage.__setstate__(self, state), patience, url)
         weakref.finalize(self, _close, self.engine, os.getpid())
 
     @property
@@ -131,9 +133,17 @@ for _name in (
     setattr(DurableStorage, _name, _patient(getattr(RDBStorage, _name)))
 
 
-def patiently(call: Callable[[], T], patience: float, url: URL, also: type[Exception] | tuple[()] = ()) -> T:
-    """What the call returns; while the database is away (or raises `also`) it is made again, with growing pauses."""
-    until = time.monotonic() + patience
+def patiently(
+    call: Callable[[], T],
+    patience: float | Callable[[BaseException | None], float],
+    url: URL,
+    also: type[Exception] | tuple[()] = (),
+) -> T:
+    """What the call returns; while the database is away (or raises `also`) it is made again, with growing pauses.
+
+    `patience` are the seconds to go on trying, where they depend on the problem a function of it.
+    """
+    begun = time.monotonic()
     pause = 0.05
     while True:
         try:
@@ -143,7 +153,7 @@ def patiently(call: Callable[[], T], patience: float, url: URL, also: type[Excep
             if not (_is_away(cause) or isinstance(cause, also)):
                 raise
             wait = pause * default_rng().uniform(0.5, 1.0)
-            if time.monotonic() + wait >= until:
+            if time.monotonic() + wait >= begun + (patience(cause) if callable(patience) else patience):
                 lines = str(getattr(cause, "orig", None) or cause).strip().splitlines() or [type(cause).__name__]
                 hidden = "***"
                 raise StorageFailed(f"{shown(url)}: {lines[0].replace(url.password or hidden, hidden)}") from problem
