@@ -62,12 +62,20 @@ class Server:
 
     def new_database(self) -> str:
         """The URL of a new empty database."""
+        name = f"t{uuid.uuid4().hex}"
+        self._execute(f"CREATE DATABASE {name}")
+        return f"postgresql://tester@/{name}?host={self.directory}"
+
+    def cut(self, url: str) -> None:
+        """End every connection to a database."""
+        name = url.split("/")[3].split("?")[0]
+        self._execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")  # noqa: S608
+
+    def _execute(self, statement: str) -> None:
         import psycopg
 
-        name = f"t{uuid.uuid4().hex}"
         with psycopg.connect(f"host={self.directory} user=tester dbname=postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return f"postgresql://tester@/{name}?host={self.directory}"
+            connection.execute(statement)
 
 
 class Proxy:

@@ -244,14 +244,14 @@ class Search(Knowledge):
         None as long as that repeat is waited for.
         """
         for k in np.argsort(-self._y, kind="stable"):
-            if key_of(self._X[k]) not in self._ledger.dropped:
+            if key_of(self._U[k]) not in self._ledger.dropped:
                 wanted = self._y[k] >= self._goal or self.exhausted
                 return int(k) if wanted and not (waiting == self._U[k]).all(axis=1).any() else None
         return None
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
-        looked = key_of(self._X[index]) in self._ledger.looked
+        looked = key_of(self._U[index]) in self._ledger.looked
         return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:

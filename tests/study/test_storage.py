@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import optuna
@@ -13,9 +14,10 @@ import pytest
 from numpy.random import default_rng
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState
+from sqlalchemy.engine import make_url
 
-from satisfice.study.durable import DurableStorage, StorageFailed
-from satisfice.study.storage import open_storage, open_study
+from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed
+from satisfice.study.storage import OPENING, _patience, open_storage, open_study
 from satisfice.types import BadInput, SatisficeError
 
 
@@ -167,6 +169,88 @@ def test_a_server_that_is_not_there_is_a_named_error_without_the_password(monkey
         open_storage("postgresql://user:secret@127.0.0.1:1/name?options=secret")
     assert 0.3 < time.monotonic() - start < 5
     assert "secret" not in str(failure.value)
+
+
+def test_a_database_that_does_not_exist_is_a_named_error_soon(postgres, monkeypatch):
+    monkeypatch.setattr("satisfice.study.storage.OPENING", 1)
+    start = time.monotonic()
+    with pytest.raises(StorageFailed, match=r'database "nosuch" does not exist'):
+        open_storage(postgres.replace(postgres.split("/")[3].split("?")[0], "nosuch"))
+    assert time.monotonic() - start < 5
+
+
+AT = 'connection failed: connection to server at "password.org", port 5432 failed: '
+SAID = [  # by psycopg and psycopg2, and for how long each is waited for where the server has not answered before, and has
+    (AT + "Connection refused\n\tIs the server running on that host?", OPENING, PATIENCE),
+    (AT + "timeout expired", OPENING, PATIENCE),
+    ('could not translate host name "db.example" to address: Name or service not known', OPENING, PATIENCE),
+    ("failed to resolve host 'db.example': [Errno -2] Name or service not known", OPENING, PATIENCE),
+    (AT + 'FATAL:  password authentication failed for user "me"', OPENING, OPENING),
+    (AT + "fe_sendauth: no password supplied", OPENING, OPENING),
+    (AT + 'FATAL:  database "studies" does not exist', OPENING, OPENING),
+    (AT + 'FATAL:  role "me" does not exist', OPENING, OPENING),
+    (AT + 'FATAL:  role "me" is not permitted to log in', OPENING, OPENING),
+    (AT + 'FATAL:  no pg_hba.conf entry for host "::1", user "me"', OPENING, OPENING),
+    (AT + "received invalid response to SSL negotiation: H", OPENING, OPENING),
+    ("permission denied for schema public", OPENING, OPENING),
+    (AT + "FATAL:  the database system is starting up", PATIENCE, PATIENCE),
+    (AT + "FATAL:  the database system is in recovery mode", PATIENCE, PATIENCE),
+    (AT + "FATAL:  the database system is shutting down", PATIENCE, PATIENCE),
+    (AT + "FATAL:  sorry, too many clients already", PATIENCE, PATIENCE),
+    ("terminating connection due to administrator command", PATIENCE, PATIENCE),
+    ("server closed the connection unexpectedly", PATIENCE, PATIENCE),
+    ('duplicate key value violates unique constraint "pg_type_typname_nsp_index"', PATIENCE, PATIENCE),
+]
+
+
+@pytest.mark.parametrize(("said", "first", "later"), SAID, ids=[said[-40:] for said, _, _ in SAID])
+def test_a_server_that_is_away_is_waited_for_and_a_wrong_address_is_not(said, first, later):
+    unknown, known = (make_url(f"postgresql+psycopg://{uuid.uuid4()}.example/db") for _ in range(2))
+    assert _patience(unknown, RuntimeError(said)) == first
+    _patience(known, RuntimeError("server closed the connection unexpectedly"))
+    assert _patience(known, RuntimeError(said)) == later
+
+
+def test_the_socket_of_a_local_server_may_appear_later(tmp_path):
+    gone = RuntimeError(f'connection to server on socket "{tmp_path}/.s.PGSQL.5432" failed: No such file or directory')
+    assert _patience(make_url(f"postgresql+psycopg:///db?host={tmp_path}"), gone) == PATIENCE
+    assert _patience(make_url("postgresql+psycopg:///db?host=/no/such/place"), gone) == OPENING
+
+
+OPENING_ONE = """
+import sys
+from satisfice.study import storage
+storage.OPENING = 2  # which is over before the server is back
+print("here", flush=True)
+sys.stdin.readline()
+study = storage.open_study("one", sys.argv[1], direction="maximize")
+study.tell(study.ask(), 1.0)
+"""
+
+
+@pytest.mark.parametrize("way", ["cut", "crash"])
+def test_workers_that_open_a_study_outlast_a_server_that_cuts_them_off(way, postgres_server, postgres):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    words = [sys.executable, "-W", "error", "-c", OPENING_ONE, postgres]
+    workers = [subprocess.Popen(words, text=True, **pipes) for _ in range(3)]
+    for worker in workers:
+        assert worker.stdout.readline() == "here\n"
+    for worker in workers:
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    rng, until = default_rng(1), time.monotonic() + 5
+    while time.monotonic() < until:
+        if way == "cut":
+            postgres_server.cut(postgres)
+            time.sleep(rng.uniform(0.02, 0.15))
+        else:
+            postgres_server.crash()
+            time.sleep(rng.uniform(0.0, 3.0))
+            postgres_server.start()
+    ends = [worker.communicate(timeout=90) for worker in workers]
+    assert [(worker.returncode, err) for worker, (_, err) in zip(workers, ends, strict=True)] == [(0, "")] * 3
+    trials = open_study("one", postgres, direction="maximize").trials
+    assert sum(trial.value == 1.0 for trial in trials) == 3
 
 
 def test_a_name_finds_its_study_again_and_none_is_a_new_one(where):
