@@ -100,12 +100,17 @@ def bound(mean, std):
 @pytest.mark.parametrize("transformed", [True, False])
 @pytest.mark.parametrize("lengths", [(0.15,), (0.15, 0.4)], ids=["one member", "two"])
 @pytest.mark.parametrize(("rule", "of"), [(ExpectedRegret, regret), (ConfidenceBoundMinimisation, bound)])
-def test_the_asked_point_has_the_least_average_over_the_members(rule, of, lengths, transformed):
+def test_the_score_is_an_average_over_the_members_and_the_asked_point_has_the_least(rule, of, lengths, transformed):
     def average(U):
         weights = (0.7, 0.3) if len(lengths) == 2 else (1.0,)
         return sum(w * of(*moments(U, length, transformed)) for w, length in zip(weights, lengths, strict=True))
 
     chosen = rule(transformed=transformed)
+    score = chosen.score(belief_on(BOX, lengths))
+    ours = -score(FINITE.U)
+    assert (np.exp(ours) if rule is ExpectedRegret else ours) == pytest.approx(average(FINITE.U), rel=1e-5)
+    h, (_, gradient) = 1e-6, score.with_gradient(FINITE.U)
+    assert gradient[:, 0] == pytest.approx((score(FINITE.U + h) - score(FINITE.U - h)) / (2 * h), rel=1e-3, abs=1e-4)
     found = chosen.propose(belief_on(FINITE, lengths), default_rng(0))
     assert average(found[None])[0] == pytest.approx(average(FINITE.U).min(), rel=1e-6)
     found = chosen.propose(belief_on(BOX, lengths), default_rng(0))

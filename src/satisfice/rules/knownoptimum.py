@@ -55,15 +55,15 @@ def _mix_means(log_weights: Array, values: Array) -> tuple[Array, Array]:
     return weights @ values, np.broadcast_to(weights[:, None], values.shape)
 
 
-def _proposed(belief: Belief, rng: Generator, formula: Formula, mix: Mix, transformed: bool) -> Array:
-    """The maximiser of a formula, of f as it is or transformed, mixed over the members."""
+def _score(belief: Belief, formula: Formula, mix: Mix, transformed: bool) -> MixedScore:
+    """A formula, of f as it is or transformed, mixed over the members."""
     if not transformed:
-        return maximise(MixedScore(belief, formula, mix), belief, rng)
+        return MixedScore(belief, formula, mix)
     optimum = belief.target
     prior = float(np.sqrt(2 * max(optimum, 0.0)))
     roots = tuple((w, p.with_values(np.sqrt(2 * np.maximum(optimum - p.y, 0.0)) - prior)) for w, p in belief.members)
     square = partial(through_square, optimum=optimum, prior=prior, formula=formula)
-    return maximise(MixedScore(replace(belief, members=roots), square, mix), belief, rng)
+    return MixedScore(replace(belief, members=roots), square, mix)
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,13 @@ class ExpectedRegret:
 
     transformed: bool = True
 
+    def score(self, belief: Belief) -> MixedScore:
+        """-log E[max(0, f* - f(x))] as a function of points."""
+        return _score(belief, partial(minus_log_regret, optimum=belief.target), _mix_regrets, self.transformed)
+
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The minimiser of the expected regret."""
-        formula = partial(minus_log_regret, optimum=belief.target)
-        return _proposed(belief, rng, formula, _mix_regrets, self.transformed)
+        return maximise(self.score(belief), belief, rng)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,11 @@ class ConfidenceBoundMinimisation:
     width: Width = sqrt_log
     transformed: bool = True
 
+    def score(self, belief: Belief) -> MixedScore:
+        """-(|mu(x) - f*| + width(t) sigma(x)) as a function of points."""
+        formula = partial(minus_bound, optimum=belief.target, width=self.width(belief.step))
+        return _score(belief, formula, _mix_means, self.transformed)
+
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The minimiser of the bound."""
-        formula = partial(minus_bound, optimum=belief.target, width=self.width(belief.step))
-        return _proposed(belief, rng, formula, _mix_means, self.transformed)
+        return maximise(self.score(belief), belief, rng)
