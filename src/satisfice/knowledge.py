@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numpy.random import default_rng
 from scipy.special import ndtri
 
-from satisfice.belief import Belief
+from satisfice.belief import Belief, Seen
 from satisfice.border import whole
 from satisfice.certificate import Bounded
 from satisfice.confirm import DOUBT, Plan, Prospect, key_of, own_spread, plan
@@ -214,4 +214,16 @@ class Knowledge(Told):
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
             failure=self._delta,
+            seen=Seen(self._U, fit.units.standardise(self._y), self._noise_scale(fit)),
         )
+
+    def _noise_scale(self, fit: Fit) -> float:
+        """The scale of sub-Gaussian noise in the model's units: the stated std, half of the stated range, or the learned std."""
+        if self.deterministic:
+            return 0.0
+        if isinstance(self._stated_noise, float):
+            return float(fit.units.standardise_std(self._stated_noise))
+        if self.value_range is not None:
+            low, high = self.value_range
+            return float(fit.units.standardise_std(high / 2 - low / 2))
+        return self._sigma(fit)
