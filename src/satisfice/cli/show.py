@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from satisfice.answer import Answer
+from satisfice.output import check_path, is_stream, write_file
 from satisfice.types import BadInput
 
 if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
@@ -108,8 +109,9 @@ def _report(given: argparse.Namespace) -> int:
     """Write the report."""
     from satisfice.report import page
 
+    check_output(given)
     path = page.write(stored_view(given.storage, given.name), given.out)
-    print(plain(f"the report is {path}"))
+    print(plain(f"the report is {path}"), file=sys.stderr if is_stream(path) else sys.stdout)
     return 0
 
 
@@ -165,14 +167,37 @@ def _finite(value: Any) -> Any:
 
 
 def check_output(given: argparse.Namespace) -> None:
-    """BadInput where two things were wanted on the standard output."""
-    if given.json and given.csv == STDOUT:
+    """BadInput where two things were wanted on the standard output, or where a file cannot be written."""
+    options = vars(given)
+    if options.get("json") and options.get("csv") == STDOUT:
         raise BadInput("--csv -: the table came for the standard output, and so did --json; one of them was wanted")
+    for name in ("csv", "out"):
+        path = options.get(name)
+        if path is not None and (name, path) != ("csv", STDOUT):
+            try:
+                check_path(path, _databases(given.storage))
+            except BadInput as problem:
+                raise BadInput(f"--{name}: {problem}") from None
+
+
+def _databases(storage: str) -> list[Path]:
+    """The SQLite file that a storage names, if it names one."""
+    if "://" not in storage:
+        return [Path(storage)]
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(storage)
+    except (ArgumentError, ValueError):  # opening it will say so
+        return []
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return []
+    return [Path(url.database.removeprefix("file:"))]
 
 
 def write_csv(seen: "View", path: Path) -> None:
     """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them."""
-    from satisfice.report.page import put
     from satisfice.study.space import COLUMNS
     from satisfice.study.view import column_of, parameter_names, row_of
 
@@ -187,7 +212,7 @@ def write_csv(seen: "View", path: Path) -> None:
     if path == STDOUT:
         print(plain(text.getvalue(), keep="\n\t"), end="")
     else:
-        put(path, text.getvalue().encode(errors="replace"))
+        write_file(path, text.getvalue().encode(errors="replace"))
 
 
 def _cell(value: Any) -> str:
