@@ -54,7 +54,9 @@ def wait_for(path: Path, count: int = 1, seconds: float = 60) -> None:
 
 def test_a_good_setting_is_found_told_and_reported():
     found = run("find", "--target", "-0.01", "--noise", "0", "--seed", "1", *SPACE, *COMMAND)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0
+    first = trials()[0].value
+    assert found.stderr == f"satisfice: note: the first value is {first!r}, read from: value: {first!r}\n"
     assert "good: the target is met" in found.stdout
     assert "'study' in satisfice.db" in found.stdout
     assert "satisfice report" in found.stdout
@@ -173,9 +175,9 @@ def test_any_words_without_a_command_are_wrong_input(words):
 def test_a_study_takes_one_command_only(capsys):
     words = ["find", "--target", "0", "--noise", "0", "--budget", "2", "--quiet", *SPACE]
     assert main([*words, *COMMAND]) == 3
-    assert main([*words, "--", "echo", "{x}", "{y}"]) == 2
+    assert main([*words, "--", "echo", "x{x}", "{y}"]) == 2
     assert "use that, or another --name" in capsys.readouterr().err
-    assert main([*words, "--name", "another", "--", "echo", "{x}", "{y}"]) == 0
+    assert main([*words, "--name", "another", "--", "echo", "x{x}", "{y}"]) == 0
     assert main(["status", "--name", "third"]) == 2
     assert "'study', 'another'" in capsys.readouterr().err
 
@@ -188,6 +190,15 @@ def test_failures_are_kept_with_their_reasons_and_too_many_end_it(capsys):
     rows = read_csv("all.csv")
     assert {row["state"] for row in rows} == {"failed"}
     assert "exit code 1: disk {x} is full" in rows[0]["error"]
+
+
+def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(capsys):
+    words = ["find", "--target", "0.9", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
+    assert main([*words, "--", sys.executable, "-c", "print('accuracy: 0,93')", "{x}"]) == 1
+    said = capsys.readouterr().err
+    assert "'accuracy: 0,93' does not tell the value clearly" in said
+    assert 'print it on a line of its own, as "value: 0.93"' in said
+    assert {trial.state.name for trial in trials()} == {"FAIL"}
 
 
 def test_one_run_may_take_only_so_long(capsys):
