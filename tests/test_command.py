@@ -1,6 +1,5 @@
 """A user's command as an objective: real processes, their outputs, their ends."""
 
-import os
 import resource
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processes import is_alive, wait_until
 from satisfice.command import Command, CommandFailed, filled, placeholders
 from satisfice.printed import Printed
 from satisfice.types import BadInput
@@ -22,25 +22,6 @@ PYTHON = sys.executable
 
 def python(script: str, *words: str, **options) -> Command:
     return Command((PYTHON, "-c", script.replace("{", "{{").replace("}", "}}"), *words), **options)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    try:
-        return status.read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def wait_until(true, seconds: float = 10.0) -> bool:
-    until = time.monotonic() + seconds
-    while not true() and time.monotonic() < until:
-        time.sleep(0.02)
-    return bool(true())
 
 
 @given(st.text(max_size=40), st.text(max_size=10))

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from satisfice.guardian import GUARDIAN
 from satisfice.printed import CommandFailed, Printed, last_words, read_printed
 from satisfice.types import BadInput
 
@@ -85,6 +86,7 @@ class Command:
         """Exit code, the ends of standard output and error output, and whether the first of them was cut."""
         if self._stopped:
             raise KeyboardInterrupt
+        GUARDIAN.start()
         try:
             process = subprocess.Popen(  # noqa: S603  a list of arguments, no shell
                 words,
@@ -95,6 +97,7 @@ class Command:
             )
         except (OSError, ValueError) as problem:  # ValueError: a NUL within an argument
             raise CommandFailed(f"it could not be started: {problem}") from None
+        GUARDIAN.watch(process.pid)
         tails = _Tails(process)
         until = None if self.timeout is None else time.monotonic() + self.timeout
         try:
@@ -107,6 +110,7 @@ class Command:
         finally:  # after an ordinary end too: a child in the background may have been left
             _end_group(process)
             tails.drain()
+            GUARDIAN.release(process.pid)
             process.wait()
         return process.returncode, tails.of(process.stdout), tails.of(process.stderr), tails.cut
 

@@ -257,28 +257,55 @@ print(-(float(sys.argv[1]) - 0.3) ** 2)
 """
 
 
-def interrupted(number: int, *options: str, runs: int = 1) -> subprocess.CompletedProcess[str]:
-    """A search whose third run and later ones take long, ended by a signal when so many of them are under way."""
-    words = ["find", "--target", "0", "--noise", "0", "--budget", "5", *options, *SPACE]
+IGNORING = """
+import os, signal, sys
+for number in sys.argv[1].split(","):
+    signal.signal(int(number), signal.SIG_IGN)
+os.execv(sys.executable, [sys.executable, "-m", "satisfice", *sys.argv[2:]])
+"""
+
+
+def interrupted(
+    *numbers: int, options: tuple[str, ...] = (), runs: int = 1, ignored: tuple[int, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """A search whose third run and later ones take long, sent signals when so many of them are under way.
+
+    It is started with some signals ignored, as background jobs of a script and `nohup` are; a second passes between two signals.
+    """
+    words = ["find", "--target", "0", "--noise", "0", "--budget", "5", "--quiet", *options, *SPACE]
     words += ["--", sys.executable, "-c", SLOW, "{x}", "{y}"]
+    start = ["-c", IGNORING, ",".join(str(int(each)) for each in ignored)] if ignored else ["-m", "satisfice"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "satisfice", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, *start, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_for(Path("begun"), 2 + runs)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    try:
+        wait_for(Path("begun"), 2 + runs)
+        for number in numbers:
+            process.send_signal(number)
+            if number != numbers[-1]:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(1)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
     return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def check_ended_by(number: int, ended: subprocess.CompletedProcess[str]) -> None:
+    assert (ended.returncode, ended.stdout) == (128 + number, "")
+    assert ended.stderr.startswith("stopped; everything found so far is kept in satisfice.db. To go on:")
+    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    states = [trial.state.name for trial in trials()]
+    assert states.count("COMPLETE") == 2
+    assert "RUNNING" not in states
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys):
-    ended = interrupted(signal.SIGINT, "--jobs", str(jobs), runs=jobs)
-    assert (ended.returncode, ended.stdout) == (130, "")
-    assert "Traceback" not in ended.stderr
-    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    ended = interrupted(signal.SIGINT, options=("--jobs", str(jobs)), runs=jobs)
+    check_ended_by(signal.SIGINT, ended)
     before = [(trial.state.name, trial.params) for trial in trials()]
-    assert "RUNNING" not in dict(before)
-    assert [state for state, _ in before].count("COMPLETE") == 2
     printed = ended.stderr.partition("To go on:\n")[2]
     assert shlex.split(printed) == ["satisfice", *ended.args]
     Path("fast").touch()
@@ -288,11 +315,17 @@ def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys)
     assert [state for state, _ in after].count("COMPLETE") == 5
 
 
-def test_a_request_to_end_is_like_ctrl_c():
-    ended = interrupted(signal.SIGTERM)
-    assert ended.returncode == 128 + signal.SIGTERM
-    assert "To go on" in ended.stderr
-    assert "RUNNING" not in [trial.state.name for trial in trials()]
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ignored", [(), (signal.SIGINT,)], ids=["foreground", "background"])
+def test_a_request_to_end_is_like_ctrl_c_in_the_background_too(ignored, number, jobs):
+    ended = interrupted(number, options=("--jobs", str(jobs)), runs=jobs, ignored=ignored)
+    check_ended_by(number, ended)
+
+
+def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
+    ignored = (signal.SIGINT, signal.SIGHUP)
+    check_ended_by(signal.SIGTERM, interrupted(*ignored, signal.SIGTERM, ignored=ignored))
 
 
 def test_a_password_is_not_shown(capsys):

@@ -5,12 +5,8 @@ import json
 import shlex
 import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from satisfice.answer import Answer
@@ -30,6 +26,7 @@ from satisfice.cli.show import (
 from satisfice.command import Command, filled
 from satisfice.printed import SHOWN, Printed
 from satisfice.search import Search
+from satisfice.study.interrupt import Ending
 from satisfice.types import BadInput
 
 CODES = {"good": 0, "open": 3, "none": 4}
@@ -59,7 +56,7 @@ than 0, without a number, or without an end in time. A note says which line the 
 {name} stands for a parameter, {{ and }} for braces; no shell is involved. The study is kept in a file: the same command goes
 on with it.
 
-exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C
+exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
 """
 
 
@@ -102,7 +99,7 @@ def run(given: argparse.Namespace) -> int:
     space: Any = read_params(given.param)
     command = Command(tuple(given.user_command), given.each, given.value, None if given.quiet else _say_where)
     command.check(space)
-    with _ending_by_interrupt() as came:
+    with Ending() as ending:
         try:
             answer = _search(given, space, command)
         except KeyboardInterrupt:
@@ -110,7 +107,7 @@ def run(given: argparse.Namespace) -> int:
             while command.running:  # threads that wait for their runs to end
                 time.sleep(0.05)
             _say_how_to_go_on(given)
-            return 128 + (came[0] if came else signal.SIGINT)
+            return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
         write_csv(stored_view(given.storage, given.name), given.csv)
     if given.csv == STDOUT:
@@ -172,27 +169,6 @@ def _remember(study: Any, given: argparse.Namespace) -> None:
     elif kept != words:
         other = shlex.join(json.loads(kept))
         raise BadInput(f"command: the study {given.name!r:.80} was made with {other:.200}; use that, or another --name")
-
-
-@contextmanager
-def _ending_by_interrupt() -> Iterator[list[int]]:
-    """Treat a request to end, or the end of the terminal, like Ctrl-C; the list holds the signal that came."""
-    came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if not came:
-            came.append(number)
-            signal.raise_signal(signal.SIGINT)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _say_where(first: Printed) -> None:
