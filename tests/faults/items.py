@@ -205,7 +205,7 @@ ITEMS = {
         (E + "test_sixty_payloads_arrive_byte_for_byte_and_start_nothing", COMMAND + "test_arguments_arrive_byte_for_byte"),
     ),
     40: Item(
-        "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends; with us, if we are killed",
+        "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends, even if we are killed",
         (E + "test_a_gigabyte_on_the_output_costs_no_memory", COMMAND + "test_a_failure_says_why",
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",

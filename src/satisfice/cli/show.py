@@ -21,7 +21,9 @@ from satisfice.output import check_path, is_stream, write_file
 from satisfice.types import BadInput
 
 if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
-    from satisfice.study.view import View
+    import optuna
+
+    from satisfice.study.view import Begun, View
 
 STORAGE, NAME = "satisfice.db", "study"
 STDOUT = Path("-")
@@ -70,10 +72,16 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 def stored_view(storage: str, name: str) -> "View":
     """The view of a study that exists; BadInput where there is none."""
+    from satisfice.study.view import view
+
+    return view(stored_study(storage, name))
+
+
+def stored_study(storage: str, name: str) -> "optuna.Study":
+    """The study, if it exists; BadInput where there is none."""
     import optuna
 
     from satisfice.study.storage import open_storage
-    from satisfice.study.view import view
 
     if "://" not in storage and not os.path.lexists(storage):
         raise BadInput(f"storage: there is no file {storage}; `satisfice find` makes one, or name another by --storage")
@@ -83,34 +91,44 @@ def stored_view(storage: str, name: str) -> "View":
         there = ", ".join(repr(each)[:60] for each in names[:10]) or "none at all"
         raise BadInput(f"name: there is no study {name!r:.80}; there is {there}")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return view(optuna.load_study(study_name=name, storage=opened))
+    return optuna.load_study(study_name=name, storage=opened)
 
 
 def _status(given: argparse.Namespace) -> int:
     """Print what the study knows."""
     from satisfice.report.words import goal
+    from satisfice.study.view import begun, view
 
     check_output(given)
-    seen = stored_view(given.storage, given.name)
+    study = stored_study(given.storage, given.name)
+    seen = begun(study) or view(study)
     if given.csv is not None:
         write_csv(seen, given.csv)
     if given.csv == STDOUT:
         return 0
     running = sum(each.state == "running" for each in seen.evaluations)
+    target = None if seen.settings is None else seen.settings.target
     if given.json:
-        print(as_json(seen.answer, name=seen.name, target=seen.settings.target, running=running))
+        print(as_json(seen.answer, name=given.name, target=target, running=running))
         return 0
-    extra = [("running", f"{running}")] if running else []
-    print(lines(seen.answer, [("target", goal(seen)), *extra]))
+    said = "not known yet: the search is just starting" if seen.settings is None else goal(seen.settings)
+    print(lines(seen.answer, [("target", said), *([("running", f"{running}")] if running else [])]))
     return 0
 
 
 def _report(given: argparse.Namespace) -> int:
     """Write the report."""
     from satisfice.report import page
+    from satisfice.study.view import begun, view
 
     check_output(given)
-    path = page.write(stored_view(given.storage, given.name), given.out)
+    study = stored_study(given.storage, given.name)
+    early = begun(study)
+    if early is not None and early.space is None:
+        raise BadInput(
+            f"study {given.name!r:.80} has no evaluation yet, so there is nothing to report; see `satisfice status`"
+        )
+    path = page.write(view(study), given.out)
     print(plain(f"the report is {path}"), file=sys.stderr if is_stream(path) else sys.stdout)
     return 0
 
@@ -196,7 +214,7 @@ def _databases(storage: str) -> list[Path]:
     return [Path(url.database.removeprefix("file:"))]
 
 
-def write_csv(seen: "View", path: Path) -> None:
+def write_csv(seen: "View | Begun", path: Path) -> None:
     """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them."""
     from satisfice.study.space import COLUMNS
     from satisfice.study.view import column_of, parameter_names, row_of

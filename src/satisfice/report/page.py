@@ -57,7 +57,7 @@ def html(view: View) -> str:
         answer=view.answer,
         headline=words.headline(view),
         sentences=words.sentences(view),
-        goal=words.goal(view),
+        goal=words.goal(view.settings),
         facts=_facts(view),
         cost=words.cost(view),
         pictures=pictures(view),
@@ -88,7 +88,7 @@ def _settings(view: View) -> list[tuple[str, str]]:
     noise = {None: "not known in advance", "learn": "unknown, learned"}.get(settings.noise)  # type: ignore[arg-type]
     stated = "none" if settings.noise == 0 else f"standard deviation {shown(settings.noise)}"
     said = [
-        ("target", words.goal(view)),
+        ("target", words.goal(view.settings)),
         ("confidence", words.percent(settings.confidence)),
         ("noise", noise or stated),
         ("rule", shown(settings.rule if isinstance(settings.rule, str) else type(settings.rule).__name__)),
