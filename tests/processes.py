@@ -3,7 +3,10 @@
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from satisfice.gp.models import MODELS
@@ -29,3 +32,19 @@ def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
     code = BEGIN + textwrap.dedent(script)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *map(str, words)], **{**pipes, **options})
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process, zombies not counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Whether it becomes true within so many seconds."""
+    until = time.monotonic() + seconds
+    while not true() and time.monotonic() < until:
+        time.sleep(0.02)
+    return bool(true())

@@ -1,5 +1,7 @@
 """`Search` as a user meets it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -290,6 +292,51 @@ def test_rounding_never_asks_a_point_twice():
 def test_bad_arguments_get_one_clear_error(arguments, message):
     with pytest.raises(BadInput, match=message):
         Search(**{"domain": BOX, "target": 1.0, **arguments})
+
+
+@dataclass(frozen=True)
+class Own:
+    """A rule of the user's own."""
+
+    proposal: object
+
+    def propose(self, belief, rng):
+        return self.proposal
+
+
+WRONG = [
+    None,
+    "ab",
+    0.5,
+    [0.5],
+    [0.5, 0.5, 0.5],
+    [[0.5, 0.5]],
+    [0.5, np.nan],
+    [0.5, 1.5],
+    [-0.1, 0.5],
+    [[0.1], [0.2, 0.3]],
+    [1j, 0],
+]
+
+
+@pytest.mark.parametrize("proposal", WRONG, ids=repr)
+def test_a_rule_of_ones_own_that_proposes_no_point_gets_one_clear_error(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    with pytest.raises(BadInput) as caught:
+        search.ask()
+    said = "rule Own: `propose` must return a point of the unit cube, an array of 2 numbers from 0 to 1; got "
+    assert str(caught.value) == said + f"{proposal!r:.80}"
+    assert search.answer().evaluations == 12
+
+
+@pytest.mark.parametrize("proposal", [[0.25, 0.5], (0, 1), np.array([0.25, 0.5], dtype=np.float32)], ids=repr)
+def test_a_rule_of_ones_own_may_propose_any_sequence(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    np.testing.assert_allclose(search.ask(), BOX.from_unit(np.array([proposal], dtype=np.float64))[0])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, True, 1j, [1.0], np.array([1.5]), 10**400])

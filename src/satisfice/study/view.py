@@ -11,7 +11,7 @@ from satisfice.answer import Answer
 from satisfice.search import Search
 from satisfice.study.history import Follower
 from satisfice.study.mark import ENDED, Mark, State, error_of
-from satisfice.study.settings import SETTINGS, Settings
+from satisfice.study.settings import Settings
 from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
 
@@ -61,6 +61,25 @@ class View:
     search: Search
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A study of which no trial has ended yet: what is known of it without a model. `settings` is None in its first moments."""
+
+    settings: Settings | None
+    space: Space | None
+    evaluations: tuple[Evaluation, ...]
+    answer: Answer
+
+
+def begun(study: optuna.Study) -> Begun | None:
+    """What is known of a study as long as no trial has ended; None afterwards."""
+    if any(trial.state.is_finished() for trial in study.get_trials(deepcopy=False)):
+        return None
+    settings = Settings.of(study)
+    listed = evaluations(study, Follower(settings or Settings(0.0)))  # all of them are running
+    return Begun(settings, None if settings is None else settings.space, listed, Answer("open"))
+
+
 def view(study: optuna.Study, target: float | None = None) -> View:
     """What the study holds now, by the settings that are stored in it; any study of one objective, if a target is given."""
     follower = follow(study, target)
@@ -82,7 +101,10 @@ def follow(study: optuna.Study, target: float | None = None) -> Follower:
         stored = settings or Settings(target, study.direction.name.lower())
         settings = replace(stored, target=target)
     if settings is None:
-        raise BadInput(f"study {study.study_name!r} has no {SETTINGS}: it was made by something else; give the target")
+        raise BadInput(
+            f"study {study.study_name!r} has no target: it was not made by satisfice; from Python, view(study, target=...) "
+            "takes one"
+        )
     follower = Follower(settings)
     follower.catch_up(study)
     return follower
@@ -115,9 +137,9 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
     )
 
 
-def parameter_names(space: Space, evaluations: Iterable[Evaluation]) -> list[str]:
+def parameter_names(space: Space | None, evaluations: Iterable[Evaluation]) -> list[str]:
     """The names of all parameters: those of the space in their order, then what else the evaluations have."""
-    names = list(space.distributions)
+    names = [] if space is None else list(space.distributions)
     return names + sorted({name for each in evaluations for name in each.params} - set(names))
 
 
