@@ -1,6 +1,8 @@
-"""`satisfice status` and `satisfice report` in the first moments of a study, before anything has been evaluated."""
+"""`satisfice status` and `satisfice report`: in the first moments of a study, and as a table."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import optuna
@@ -82,3 +84,20 @@ def test_a_study_of_another_program_is_not_asked_for_an_option_that_does_not_exi
         said = capsys.readouterr().err
         assert "study 'n' has no target" in said
         assert "view(study, target=...)" in said
+
+
+def test_a_table_of_evaluations_needs_no_model_and_no_target(tmp_path):
+    """Learning hyperparameters loads scipy.optimize; writing the table of a long study, of whatever sampler, does not."""
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study = optuna.create_study(study_name="theirs", storage=storage, direction="maximize")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=12)
+    script = (
+        "import sys; from satisfice.cli import main; "
+        f"main(['status', '--storage', {storage!r}, '--name', 'theirs', '--csv', '-']); "
+        "print('scipy.optimize' in sys.modules)"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    header, *rows, loaded = printed.splitlines()
+    assert header.startswith("number,x,value,state")
+    assert [float(row.split(",")[2]) for row in rows] == [trial.value for trial in study.trials]
+    assert loaded == "False"

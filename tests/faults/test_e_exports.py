@@ -85,7 +85,7 @@ def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
     answer = find(lambda params: next(values), space, 1e9, noise=0, budget=11, seed=1, model=BLIND)
     from satisfice.cli.show import as_json, write_csv
 
-    write_csv(view(answer.study), out)
+    write_csv(answer.study, out)
     with out.open(newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     live = [

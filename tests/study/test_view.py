@@ -78,7 +78,7 @@ def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path)
     row = shown.answer.table()[4]
     assert (row["params_value"], row["params_state"]) == tuple(study.trials[4].params.values())
     assert (row["value"], row["state"]) == (study.trials[4].value, "complete")
-    write_csv(shown, tmp_path / "all.csv")
+    write_csv(study, tmp_path / "all.csv")
     header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
     assert header == ["number", "params_value", "params_state", "value", "state", "repeats", "hope", "error", "seconds"]
     assert header == list(row)

@@ -20,7 +20,7 @@ from satisfice.cli.show import (
     lines,
     plain,
     same_place,
-    stored_view,
+    stored_study,
     write_csv,
 )
 from satisfice.command import Command, filled
@@ -109,7 +109,7 @@ def run(given: argparse.Namespace) -> int:
             _say_how_to_go_on(given)
             return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
-        write_csv(stored_view(given.storage, given.name), given.csv)
+        write_csv(stored_study(given.storage, given.name), given.csv)
     if given.csv == STDOUT:
         return CODES[answer.verdict]
     if given.json:

@@ -23,7 +23,6 @@ from satisfice.types import BadInput
 if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
     import optuna
 
-    from satisfice.study.view import Begun, View
 
 STORAGE, NAME = "satisfice.db", "study"
 STDOUT = Path("-")
@@ -70,13 +69,6 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default=NAME, help=f"the name of the study (default: {NAME})")
 
 
-def stored_view(storage: str, name: str) -> "View":
-    """The view of a study that exists; BadInput where there is none."""
-    from satisfice.study.view import view
-
-    return view(stored_study(storage, name))
-
-
 def stored_study(storage: str, name: str) -> "optuna.Study":
     """The study, if it exists; BadInput where there is none."""
     import optuna
@@ -101,11 +93,11 @@ def _status(given: argparse.Namespace) -> int:
 
     check_output(given)
     study = stored_study(given.storage, given.name)
-    seen = begun(study) or view(study)
     if given.csv is not None:
-        write_csv(seen, given.csv)
+        write_csv(study, given.csv)
     if given.csv == STDOUT:
         return 0
+    seen = begun(study) or view(study)
     running = sum(each.state == "running" for each in seen.evaluations)
     target = None if seen.settings is None else seen.settings.target
     if given.json:
@@ -214,17 +206,21 @@ def _databases(storage: str) -> list[Path]:
     return [Path(url.database.removeprefix("file:"))]
 
 
-def write_csv(seen: "View | Begun", path: Path) -> None:
-    """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them."""
-    from satisfice.study.space import COLUMNS
-    from satisfice.study.view import column_of, parameter_names, row_of
+def write_csv(study: "optuna.Study", path: Path) -> None:
+    """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them.
 
-    names = parameter_names(seen.space, seen.evaluations)
+    No model is fitted for it.
+    """
+    from satisfice.study.space import COLUMNS
+    from satisfice.study.view import column_of, listing, parameter_names, row_of
+
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
     columns = ["number", *map(column_of, names), *COLUMNS[1:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(_cell, columns))
-    for each in seen.evaluations:
+    for each in evaluations:
         row = row_of(each, names)
         table.writerow([_cell(row[column]) for column in columns])
     if path == STDOUT:

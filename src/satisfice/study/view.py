@@ -44,7 +44,7 @@ class StudyAnswer(Answer):
         """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
         if self.study is None:
             return []
-        seen = evaluations(self.study, follow(self.study))
+        _, seen = listing(self.study)
         names = dict.fromkeys(name for each in seen for name in each.params)
         return [row_of(each, names) for each in seen]
 
@@ -113,6 +113,12 @@ def follow(study: optuna.Study, target: float | None = None) -> Follower:
 def answer_of(study: optuna.Study, follower: Follower) -> StudyAnswer:
     """The follower's answer, with the study."""
     return StudyAnswer(**follower.answer().__dict__, study=study)
+
+
+def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
+    """The space, if it is known, and the evaluations of any study of one objective."""
+    follower = follow(study, None if Settings.of(study) else 0.0)  # the target makes no difference here
+    return follower.space, evaluations(study, follower)
 
 
 def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ...]:
