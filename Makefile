@@ -73,6 +73,10 @@ docs: .venv/docs  ## the site, into out/site; a warning is an error
 
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own
 
+test-bench: bench-env  ## what the benches take from BoTorch is what BoTorch does
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet --constraint $(CONSTRAINTS) pytest hypothesis
+	.venv-bench/bin/python -m pytest -q tests/bench/test_straight.py
+
 bench: bench-env  ## seconds for one suggestion, beside the peers
 	.venv-bench/bin/python bench/step_time.py --cpu --json bench/results/step_time.json
 

@@ -56,10 +56,13 @@ class Forked:
         with self.stdout, self.stderr:
             return self.stdout.read(), self.stderr.read()
 
-    def send_signal(self, number: int) -> None:
+    def poll(self) -> int | None:
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
-        if self.returncode is None:
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:

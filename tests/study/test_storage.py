@@ -1,9 +1,12 @@
 """Studies are opened by many at once, and what is no study is refused and left alone."""
 
+import ctypes
 import logging
 import os
 import sqlite3
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import optuna
@@ -11,6 +14,7 @@ import pytest
 from numpy.random import default_rng
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState
+from sqlalchemy import URL, make_url
 
 import nursery
 from satisfice.study.durable import DurableStorage, StorageFailed
@@ -27,8 +31,12 @@ def test_a_storage_is_returned_as_it_is():
     assert open_storage(storage) is storage
 
 
-@pytest.mark.parametrize("name", ["study.db", "a b?c#d%e{x}'\".db", "ü.log", "-x"])
+@pytest.mark.parametrize("name", ["study.db", "a b?c#d%e{x}'\".db", "a b#d%e{x}'\".db", "ü.log", "-x"])
 def test_a_path_is_that_file_and_no_other(tmp_path, name):
+    if "?" in name and make_url(URL.create("sqlite", database=name).render_as_string()).database != name:
+        with pytest.raises(BadInput, match=r"use a path without '\?'"):  # before SQLAlchemy 2.1 a "?" ends the path
+            open_storage(tmp_path / name)
+        return
     open_study("one", tmp_path / name, direction="maximize").add_trial(optuna.create_trial(value=1.5))
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert open_study("one", str(tmp_path / name), direction="maximize").best_value == 1.5
@@ -80,10 +88,20 @@ def foreign(path: Path) -> None:
 
 
 def read_only(path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everything")
     open_storage(path)
     path.chmod(0o400)
+
+
+def without_privileges(work: Callable[[], object]) -> object:
+    """What the work returns or raises in a thread without the privileges of root, who may write every file otherwise."""
+
+    def give_up_and_work() -> object:
+        version_and_thread, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        assert ctypes.CDLL(None).capset(version_and_thread, none) == 0
+        return work()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(give_up_and_work).result()
 
 
 REFUSED = [
@@ -106,7 +124,7 @@ def test_what_is_no_study_file_is_refused_and_left_alone(tmp_path, make, message
     before = path.lstat(), path.read_bytes() if path.is_file() else None
     start = time.monotonic()
     with pytest.raises(BadInput, match=message):
-        open_storage(path)
+        without_privileges(lambda: open_storage(path))
     assert time.monotonic() - start < 5
     assert before == (path.lstat(), path.read_bytes() if path.is_file() else None) or path.is_char_device()
     assert list(tmp_path.iterdir()) == [path]
