@@ -1,14 +1,12 @@
 """Searches in processes of their own, which tests start, stop and kill."""
 
-import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import nursery
 from satisfice.gp.models import MODELS
 
 BLIND = replace(
@@ -27,11 +25,9 @@ where = sys.argv[1]
 """
 
 
-def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
+def start(script: str, *words: object) -> nursery.Forked:
     """A process that runs the script after the beginning above; its first argument is the storage."""
-    code = BEGIN + textwrap.dedent(script)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *map(str, words)], **{**pipes, **options})
+    return nursery.fork(BEGIN + textwrap.dedent(script), *words)
 
 
 def is_alive(pid: int) -> bool:

@@ -1,15 +1,14 @@
 """Cells, records, curves: what an experiment asks for, keeps and reads back."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
+import nursery
 from satisfice.cli import main
 from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
 from satisfice.experiments.paper import FIGURES, demanding, panels
@@ -219,27 +218,32 @@ def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
     assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
 
 
-def reproduce(out, *more):
-    return [sys.executable, "-m", "satisfice", "reproduce", "synthetic", "--only", "eggholder", "--rules", "pg,ei",
-            "--trials", "2", "--experiments", "3", "--jobs", "1", "--out", str(out), *more]  # fmt: skip
+def reproduce(out):
+    words = ["reproduce", "synthetic", "--only", "eggholder", "--rules", "pg,ei", "--trials", "2", "--experiments", "3"]
+    script = "import sys; from satisfice.cli import main; sys.exit(main(sys.argv[1:]))"
+    return nursery.fork(script, *words, "--jobs", 1, "--out", out)
 
 
 def test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one(tmp_path):
-    """Each time as soon as there is one record more than before, however fast the machine is."""
-    files = [record_file(tmp_path / name, "paper", "eggholder") for name in ("calm", "stormy")]
-    subprocess.run(reproduce(tmp_path / "calm"), check=True, capture_output=True)
-    for kept in range(1, 5):
-        running = subprocess.Popen(reproduce(tmp_path / "stormy"), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   start_new_session=True)  # fmt: skip
-        while running.poll() is None and not (files[1].exists() and files[1].read_bytes().count(b"\n") >= kept):
-            time.sleep(0.01)
-        assert running.poll() is None
-        os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-    subprocess.run(reproduce(tmp_path / "stormy"), check=True, capture_output=True)
-    calm, stormy = (sorted(file.read_text().splitlines()) for file in files)
-    assert calm == stormy
-    assert len(calm) == 12
+    calm, stormy = (record_file(tmp_path / name, "paper", "eggholder") for name in ("calm", "stormy"))
+    running = reproduce(tmp_path / "calm")
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    ends = []
+    for records in (0, 1, 4):  # killed before the first record, and in the midst of the others
+        running = reproduce(tmp_path / "stormy")
+        while running.poll() is None and (stormy.read_bytes().count(b"\n") if stormy.exists() else 0) < records:
+            time.sleep(0.001)
+        running.kill()
+        running.communicate(timeout=120)
+        ends.append(running.returncode)
+    assert ends == [-signal.SIGKILL] * 3
+    assert 4 <= stormy.read_bytes().count(b"\n") < 12
+    running = reproduce(tmp_path / "stormy")
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert sorted(calm.read_text().splitlines()) == sorted(stormy.read_text().splitlines())
+    assert len(calm.read_text().splitlines()) == 12
 
 
 def test_a_dask_cluster_makes_the_same_records(tmp_path):

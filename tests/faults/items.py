@@ -193,7 +193,7 @@ ITEMS = {
     36: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
         (ENDURANCE + "test_a_killed_worker_of_a_grid_costs_no_cell",
-         "experiments/test_experiments.py::test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one"),
+         "experiments/test_experiments.py::test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one"),
     ),
     37: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
     38: Item(

@@ -1,5 +1,6 @@
 """Studies are opened by many at once, and what is no study is refused and left alone."""
 
+import ctypes
 import logging
 import os
 import sqlite3
@@ -7,6 +8,8 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import optuna
@@ -14,8 +17,9 @@ import pytest
 from numpy.random import default_rng
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState
-from sqlalchemy.engine import make_url
+from sqlalchemy import URL, make_url
 
+import nursery
 from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed
 from satisfice.study.storage import OPENING, _patience, open_storage, open_study
 from satisfice.types import BadInput, SatisficeError
@@ -30,8 +34,12 @@ def test_a_storage_is_returned_as_it_is():
     assert open_storage(storage) is storage
 
 
-@pytest.mark.parametrize("name", ["study.db", "a b?c#d%e{x}'\".db", "ü.log", "-x"])
+@pytest.mark.parametrize("name", ["study.db", "a b?c#d%e{x}'\".db", "a b#d%e{x}'\".db", "ü.log", "-x"])
 def test_a_path_is_that_file_and_no_other(tmp_path, name):
+    if "?" in name and make_url(URL.create("sqlite", database=name).render_as_string()).database != name:
+        with pytest.raises(BadInput, match=r"use a path without '\?'"):  # before SQLAlchemy 2.1 a "?" ends the path
+            open_storage(tmp_path / name)
+        return
     open_study("one", tmp_path / name, direction="maximize").add_trial(optuna.create_trial(value=1.5))
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert open_study("one", str(tmp_path / name), direction="maximize").best_value == 1.5
@@ -83,10 +91,20 @@ def foreign(path: Path) -> None:
 
 
 def read_only(path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everything")
     open_storage(path)
     path.chmod(0o400)
+
+
+def without_privileges(work: Callable[[], object]) -> object:
+    """What the work returns or raises in a thread without the privileges of root, who may write every file otherwise."""
+
+    def give_up_and_work() -> object:
+        version_and_thread, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        assert ctypes.CDLL(None).capset(version_and_thread, none) == 0
+        return work()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(give_up_and_work).result()
 
 
 REFUSED = [
@@ -109,7 +127,7 @@ def test_what_is_no_study_file_is_refused_and_left_alone(tmp_path, make, message
     before = path.lstat(), path.read_bytes() if path.is_file() else None
     start = time.monotonic()
     with pytest.raises(BadInput, match=message):
-        open_storage(path)
+        without_privileges(lambda: open_storage(path))
     assert time.monotonic() - start < 5
     assert before == (path.lstat(), path.read_bytes() if path.is_file() else None) or path.is_char_device()
     assert list(tmp_path.iterdir()) == [path]
@@ -319,9 +337,8 @@ print([each.exitcode for each in started])
 
 
 def test_many_processes_open_a_new_study_at_once(where):
-    command = [sys.executable, "-W", "error", "-c", AT_ONCE, where, "8", "5"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert (ended.stdout.strip(), ended.stderr) == (str([0] * 8), "")
+    process = nursery.fork(AT_ONCE, where, 8, 5)
+    assert process.communicate(timeout=120) == (f"{[0] * 8}\n", "")
     trials = open_study("many", where, direction="maximize").trials
     assert [trial.number for trial in trials] == list(range(40))
     assert all(trial.state == TrialState.COMPLETE for trial in trials)
