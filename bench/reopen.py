@@ -18,7 +18,6 @@ import sys
 import tempfile
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 import numpy as np
 import optuna
@@ -121,11 +120,24 @@ def row(n: int, d: int, kind: str) -> dict[str, float]:
     return found
 
 
+def table(rows: list[dict[str, float]]) -> str:
+    """The figures, a row a study."""
+    lines = [
+        "| trials | parameters | first question | next question | `status` | `report` | `status --csv -` | memory |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for each in rows:
+        seconds = " | ".join(f"{each.get(name, np.nan):.2f} s" for name in ("first", "next", "status", "report", "csv"))
+        lines.append(f"| {each['n']:,} | {each['d']} | {seconds} | {each['MB']:.0f} MB |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--n", type=int)
     parser.add_argument("--d", type=int, default=4)
     parser.add_argument("--kind", choices=("own", "foreign", "noisy"), default="own")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--job", choices=JOBS, help="measure one job on the study at --path")
     parser.add_argument("--path", type=Path)
     given = parser.parse_args()
@@ -133,16 +145,10 @@ def main() -> None:
         print(json.dumps(measured(given.path, given.job)))
         return
     sizes = SIZES if given.n is None else ((given.n, given.d),)
-    columns = ("first", "next", "status", "report", "csv", "MB")
-    print("| trials | parameters | first question | next question | status | report | CSV | MB |")
-    print("|---|---|---|---|---|---|---|---|")
-    for n, d in sizes:
-        figures: dict[str, Any] = row(n, d, given.kind)
-        cells = [
-            f"{figures.get(name, np.nan):.0f}" if name == "MB" else f"{figures.get(name, np.nan):.2f} s"
-            for name in columns
-        ]
-        print(f"| {n:,} | {d} | {' | '.join(cells)} |", flush=True)
+    rows = [{"n": n, "d": d, **row(n, d, given.kind)} for n, d in sizes]
+    print(table(rows))
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -119,21 +119,20 @@ class Told:
         if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
             low, high = self.value_range
             raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
-        told, key = np.asarray(x, dtype=np.float64) + 0.0, key_of(x)
-        self._told.append(told)
+        self._told.append(np.asarray(x, dtype=np.float64) + 0.0)
         self._scaled.append(u)
         self._values.append(y)
-        if self._ledger.add(key, y, fresh) and not held:
+        if self._ledger.add(key_of(u), y, fresh) and not held:
             self.count(x, value)
 
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value, not the first one at its point, count towards a certificate."""
-        key = key_of(x)
+        key = self.key(x)
         if self._ledger.count(key, self._sign * value) and self._certificate is None and self.deterministic is False:
             values = np.array(self._ledger.fresh[key])
             found = certificate(self.test, values, self._goal, self._delta, self.tested)
             if found is not None:
-                self._certificate = next(k for k, told in enumerate(self._X) if key_of(told) == key), found
+                self._certificate = next(k for k, u in enumerate(self._U) if key_of(u) == key), found
 
     def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there.
@@ -141,9 +140,10 @@ class Told:
         `bad=True` says that it has none because it went badly: it was pruned, or broke a constraint. Such a point is never
         certified, since its other values are those that went better.
         """
-        self._failures.append(self._point(x))
-        self._failed_keys.append(key_of(x))
-        self._ledger.fail(key_of(x), bad)
+        u = self._point(x)
+        self._failures.append(u)
+        self._failed_keys.append(key_of(u))
+        self._ledger.fail(key_of(u), bad)
 
     @property
     def _hopeless(self) -> Array:
@@ -152,13 +152,17 @@ class Told:
         chosen = [key not in ledger.first or key in ledger.dropped for key in self._failed_keys]
         return self._failed[np.array(chosen, dtype=bool)]
 
+    def key(self, x: npt.ArrayLike) -> bytes:
+        """What tells the point x from all others: 0.3 and 0.1 + 0.2 are one point where the domain has only one there."""
+        return key_of(self._point(x))
+
     def is_candidate(self, x: npt.ArrayLike) -> bool:
         """Whether the point x is one that has been tested, or is being tested."""
-        return key_of(x) in self._ledger.fresh
+        return self.key(x) in self._ledger.fresh
 
     def fresh_values(self, x: npt.ArrayLike) -> Array:
         """The fresh values (m,) seen at the point x, in the user's units."""
-        return self._sign * np.array(self._ledger.fresh.get(key_of(x), []))
+        return self._sign * np.array(self._ledger.fresh.get(self.key(x), []))
 
     @property
     def _delta(self) -> float:

@@ -104,7 +104,7 @@ def test_the_plot_has_a_line_for_each_rule_the_floor_included(tmp_path):
 @pytest.mark.parametrize(
     ("rules", "problems", "options", "said"),
     [
-        (["nosuch"], "keane", {}, r"`rules` must .* \(aspire, .*\); got 'nosuch'\."),
+        (["nosuch"], "keane", {}, r"`rules` must .* \(.*aspire, .*\); got 'nosuch'\."),
         ("nosuch", "keane", {}, "got 'nosuch'"),
         ([Centre], "keane", {}, "got <class"),
         ([3], "keane", {}, "got 3"),
@@ -156,10 +156,7 @@ def test_a_missing_package_is_named_before_anything_runs(package, monkeypatch):
 
 
 def test_a_problem_whose_package_is_missing_is_named_before_anything_runs(monkeypatch, tmp_path):
-    from satisfice.problems import push
-
     monkeypatch.setitem(sys.modules, "Box2D", None)
-    getattr(push._engine, "cache_clear", lambda: None)()
     with pytest.raises(MissingExtra, match="Box2D is not installed"):
         compare(["pg"], ["keane", PROBLEMS["robot3"]], runs=1, budget=4, jobs=1, out=tmp_path / "x.jsonl")
     assert not (tmp_path / "x.jsonl").exists()

@@ -10,11 +10,12 @@ from numpy.random import SeedSequence, default_rng
 from satisfice.border import number, whole
 from satisfice.domain import Box
 from satisfice.experiments.comparison import Comparison
+from satisfice.experiments.figures import MATPLOTLIB
 from satisfice.experiments.records import Record, Records
-from satisfice.experiments.run import STARTING_POINTS, Task, results
+from satisfice.experiments.run import JOBLIB, STARTING_POINTS, Task, results
 from satisfice.experiments.spec import FLOOR
 from satisfice.experiments.trace import trace
-from satisfice.extras import load_extra
+from satisfice.extras import check_extras
 from satisfice.gp.fit import Model
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -22,8 +23,6 @@ from satisfice.problems import PROBLEMS, Problem
 from satisfice.rules import RULES, Rule
 from satisfice.search import Search
 from satisfice.types import Array, BadInput
-
-NEEDED = ("joblib", "matplotlib")  # packages of the extra `experiments`
 
 
 def define_problem(
@@ -126,17 +125,13 @@ def compare(
     whole(runs, "runs", least=1)
     whole(budget, "budget", least=STARTING_POINTS + 1)
     whole(seed, "seed", least=0)
-    for package in NEEDED:
-        load_extra(package, "experiments")
+    check_extras([JOBLIB, MATPLOTLIB, *(problem.needs for problem in places if problem.needs is not None)])
     tasks = []
     for problem in places:
         for name, rule in chosen.items():
             _search(problem, rule, model, seed)  # says now if they do not fit
             shared = (problem, name, rule, model, budget, seed)
             tasks += [Task(_key(problem, name, model, budget, seed, run), _run, (*shared, run)) for run in range(runs)]
-    for problem in places:
-        if PROBLEMS.get(problem.name) is problem:  # its package may be missing
-            problem.value(_starts(problem, seed, 0)[0])
     kept = Records(Path(out)) if out is not None else None
     found = {record["key"]: record for record in kept or ()}
     todo = [task for task in tasks if task.key not in found]

@@ -13,6 +13,7 @@ from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.types import Array
 
+MATPLOTLIB = ("matplotlib", "experiments")  # the package and its extra
 # the eight colours of Okabe and Ito, with a marker of its own for each rule
 STYLES = {
     "pg": ("#d55e00", "o"),
@@ -42,7 +43,7 @@ AUTHORS_LOOK = {"marker": "o", "markersize": 6, "markerfacecolor": "none", "line
 
 def pyplot() -> Any:
     """matplotlib without a screen."""
-    load_extra("matplotlib", "experiments").use("Agg")
+    load_extra(*MATPLOTLIB).use("Agg")
     return load_extra("matplotlib.pyplot", "experiments")
 
 
