@@ -22,7 +22,7 @@ def having(
     """Those of the experiments that have a panel on the problem with one of the rules; an error where none has."""
     if only is None and rules is None:
         return names
-    drawn = {name: panels(name) for name in names if name in FIGURES}
+    drawn = {name: panels(name, variant) for name in names if name in FIGURES}
     if not drawn:
         raise BadInput(f"--only or --rules came, but {names[0]} has one problem and its own rules; leave them out")
     problems = {panel.problem for each in drawn.values() for panel in each}
@@ -58,23 +58,26 @@ def reproduce(
         picture = out / "figures" / "phi.png"
         return phi_figure(picture), picture
     if name == "lenient":
+        kept: Variant = (
+            "published" if variant == "published" else "paper"
+        )  # on a finite domain there is one text to run
         problem, function = (
-            ("gp2d-published", lenient.run_published) if variant == "published" else ("gp2d", lenient.run_lenient)
+            ("gp2d-published", lenient.run_published) if kept == "published" else ("gp2d", lenient.run_lenient)
         )
         seeds = range(experiments)
         runs = [
             Task(f"lenient/{rule}/{lenient.ROUNDS}/{s}", function, (rule, s)) for rule in lenient.RULES for s in seeds
         ]
-        records = run(runs, record_file(out, variant, problem), title=f"{name}: {problem}")
+        records = run(runs, record_file(out, kept, problem), title=f"{name}: {problem}")
         return lenient.lenient_figure(list(records), picture, problem), picture
     if name == "theory":
         runs = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
                 for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
         return theory.theory_table(list(run(runs, record_file(out, "paper", "theory"), title=name))), None
-    chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
+    chosen = [panel for panel in panels(name, variant) if only in (None, panel.problem)]
     work = cells(
         chosen,
-        demanding(name),
+        demanding(name, variant),
         variant=variant,
         rules=rules or default_rules(variant),
         trials=trials,

@@ -39,7 +39,7 @@ class OneStepAhead:
 
 
 @cache
-def _legendre(count: int) -> tuple[Array, Array]:
+def legendre(count: int) -> tuple[Array, Array]:
     """Nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
@@ -55,7 +55,7 @@ def look_ahead(
     left = there.std**2 - move**2
     std = np.sqrt(np.maximum(left, FLOOR * posterior.kernel.variance))
     split = np.clip(ndtr((target - here.mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
-    share, weights = _legendre(nodes)
+    share, weights = legendre(nodes)
     below, above = split * share, split + (1 - split) * share
     xi = ndtri(np.concatenate([below, above], axis=1))
     return OneStepAhead(
@@ -168,21 +168,23 @@ class MaxValueEntropy:
         maxima = tuple(
             gumbel_of_maximum(*posterior.marginal(witnesses)).quantile(shares) for _, posterior in belief.members
         )
-        return maximise(_Information(belief, maxima), belief, rng)
+        return maximise(MaxValueInformation(belief, maxima), belief, rng)
 
 
 @dataclass(frozen=True)
-class _Information:
+class MaxValueInformation:
     """The information about the maximum, averaged over the members, as a function of points."""
 
     belief: Belief
     maxima: tuple[Array, ...]  # of each member, (draws,)
 
     def __call__(self, U: Array) -> Array:
+        """The information (m,)."""
         pairs = zip(self.belief.members, self.maxima, strict=True)
         return np.asarray(sum(w * max_value_information(*p.marginal(U), maxima).value for (w, p), maxima in pairs))
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The information (m,) and its derivatives in U (m, d)."""
         value, gradient = np.zeros(len(U)), np.zeros(U.shape)
         for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
             part = posterior.marginal_with_pull(U)
