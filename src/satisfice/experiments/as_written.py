@@ -23,7 +23,7 @@ from satisfice.acquisition import gumbel_of_maximum, log_expected_excess, mix_lo
 from satisfice.belief import Belief
 from satisfice.experiments.good_action import GoodActionScore, HighestMaximum
 from satisfice.experiments.restarts import Ends, climb_from
-from satisfice.gp.paths import draw_path
+from satisfice.gp.paths import Path, draw_path
 from satisfice.maximise import ScoreFunction
 from satisfice.rules import Rule
 from satisfice.rules.confidence import BoundScore
@@ -31,7 +31,6 @@ from satisfice.rules.explore import Random
 from satisfice.rules.lookahead import WITNESSES, ZERO, MaxValueInformation
 from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.rules.requirements import single
-from satisfice.rules.sampled import nearest_good
 from satisfice.types import Array, BadInput
 from satisfice.widths import sqrt_log
 
@@ -107,8 +106,34 @@ class SatisficingThompson:
         if len(good) == 0:
             return _highest(ends)
         centre = np.full(belief.domain.dimension, 0.5)
-        found = np.array([nearest_good(path, end, centre, belief.target) for end in good])
+        found = np.array([_nearest_good(path, end, centre, belief.target) for end in good])
         return found[np.argmin(((found - centre) ** 2).sum(axis=1))]
+
+
+def _nearest_good(path: Path, good: Array, centre: Array, target: float) -> Array:
+    """The point of {path >= target} at which SLSQP ends on the way from a good point to the centre; locally the nearest."""
+    from scipy.optimize import minimize
+
+    def squared_distance(u: Array) -> tuple[float, Array]:
+        return float(((u - centre) ** 2).sum()), 2 * (u - centre)
+
+    reaches = {
+        "type": "ineq",
+        "fun": lambda u: path(u[None])[0] - target,
+        "jac": lambda u: path.with_gradient(u[None])[1][0],
+    }
+    bounds, options = [(0.0, 1.0)] * len(good), {"ftol": 1e-10}
+    end = minimize(
+        squared_distance, good, jac=True, method="SLSQP", bounds=bounds, constraints=reaches, options=options
+    ).x
+    end = np.clip(end, 0.0, 1.0)
+    if path(end[None])[0] >= target:
+        return end
+    low, high = 0.0, 1.0  # the border lies between: SLSQP ends on it up to its tolerance, or has gone astray
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if path((good + middle * (end - good))[None])[0] >= target else (low, middle)
+    return good + low * (end - good)
 
 
 RULES_AS_WRITTEN: dict[str, Rule] = {

@@ -74,7 +74,7 @@ class SatisficingThompson:
                 return top
             good = top[None]
         nearest = good[np.argsort(_distance(good, centre))[:2]]
-        nearer = belief.domain.snap(np.array([nearest_good(path, start, centre, belief.target) for start in nearest]))
+        nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
         found = np.vstack([nearer[path(nearer) >= belief.target], good])
         return best_of(found, -_distance(found, centre), belief, rng)
 
@@ -83,7 +83,7 @@ def _distance(points: Array, centre: Array) -> Array:
     return np.sqrt(((points - centre) ** 2).sum(axis=1))
 
 
-def nearest_good(path: Path, start: Array, centre: Array, target: float) -> Array:
+def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
     """A point of {path >= target} that is nearer to the centre than `start`, which lies in it: locally the nearest."""
     from scipy.optimize import minimize  # not needed to import the package
 
