@@ -29,7 +29,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--only", metavar="PROBLEM", help="only the panels on this problem")
     parser.add_argument("--rules", help="only these rules, such as pg,eg")
     parser.add_argument("--as", dest="variant", choices=("paper", "paper-local", "published", "auto"), default="paper",
-                        help="the text, the same with our optimiser, what the published code did, or our default")  # fmt: skip
+                        help="the text, the text with our optimiser, the published code, or our default")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the figures' numbers as JSON, and nothing else")
     parser.set_defaults(command=run)
 

@@ -6,15 +6,22 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
 from numpy.random import default_rng
 
 from satisfice.domain import Box
 from satisfice.experiments.progress import progress
 from satisfice.experiments.records import Record, Records
-from satisfice.experiments.spec import Cell
+from satisfice.experiments.spec import FLOOR, Cell
 from satisfice.experiments.trace import trace
 from satisfice.extras import load_extra
+from satisfice.finite import Finite
+from satisfice.gp.families import NOISE_FREE
+from satisfice.gp.fit import Model
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
 from satisfice.problems import PROBLEMS
+from satisfice.rules import Rule
 from satisfice.search import Search
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput
@@ -26,12 +33,13 @@ SEED = 2021
 
 def run_cell(cell: Cell) -> Record:
     """The record of one run; it depends on the cell alone."""
+    problem, search = PROBLEMS[cell.problem], _search(cell)
     return {
         "key": cell.key,
         **cell.as_dict(),
         **trace(
-            _search(cell),
-            PROBLEMS[cell.problem].value,
+            search,
+            lambda x: problem.value(_rounded_to(problem.domain, search.domain, x)),
             starting_points(cell),
             budget=cell.budget,
             stop=cell.stop,
@@ -41,9 +49,14 @@ def run_cell(cell: Cell) -> Record:
     }
 
 
+def _rounded_to(domain: Box | Finite, searched: Box | Finite, x: Array) -> Array:
+    """The point that is evaluated for x: where the search took whole numbers for continuous ones, they are rounded."""
+    return x if searched is domain else domain.from_unit(searched.to_unit(x))[0]
+
+
 def _search(cell: Cell) -> Any:
     """The search that a cell asks for; a rule that does not read the target is given 0."""
-    domain, target = PROBLEMS[cell.problem].domain, cell.target if cell.target is not None else 0.0
+    domain, target = domain_of(cell), cell.target if cell.target is not None else 0.0
     seed = 1000 * cell.trial + cell.experiment
     if cell.variant == "published":
         from satisfice.experiments.published import PublishedSearch
@@ -51,14 +64,30 @@ def _search(cell: Cell) -> Any:
         if not isinstance(domain, Box):
             raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
-    model = "auto" if cell.variant == "auto" else "paper"
-    return Search(domain, target, cell.rule, model=model, noise=cell.noise, confirm=False, seed=seed)
+    rule: str | Rule = cell.rule
+    model: str | Model = "auto" if cell.variant == "auto" else "paper"
+    if cell.variant == "paper":
+        from satisfice.experiments.as_written import rule_as_written
+        from satisfice.experiments.likelihood import written_model
+
+        model = written_model()
+        if isinstance(domain, Box):
+            rule = rule_as_written(cell.rule)
+    if cell.rule == FLOOR and not cell.noise:  # nobody asks the model, so it need not learn
+        model = FixedModel(Stationary("se", np.array([0.2])), NOISE_FREE)
+    return Search(domain, target, rule, model=model, noise=cell.noise, confirm=False, seed=seed)
+
+
+def domain_of(cell: Cell) -> Box | Finite:
+    """Where a cell searches: as the text says whole numbers are continuous, and only the evaluation rounds them."""
+    domain = PROBLEMS[cell.problem].domain
+    return Box(domain.bounds) if cell.variant == "paper" and isinstance(domain, Box) and domain.integers else domain
 
 
 def starting_points(cell: Cell) -> Array:
     """Three uniform points, the same for every rule; fresh for each experiment (published: for each trial)."""
     fresh = [] if cell.variant == "published" else [cell.experiment]
-    domain = PROBLEMS[cell.problem].domain
+    domain = domain_of(cell)
     return domain.from_unit(domain.uniform(STARTING_POINTS, default_rng([SEED, cell.trial, *fresh])))
 
 
