@@ -84,6 +84,15 @@ def test_simple_regret_has_a_column_for_each_target_and_bars(tmp_path, drawn):
     assert summary["runs"] == len(keys)
 
 
+def test_the_floor_alone_is_drawn_too(tmp_path, drawn):
+    write(tmp_path, "none-good", rules=(FLOOR,))
+    summary = figures.regret_figure(list(panels("none-good")), tmp_path, "paper", tmp_path / "x.png")
+    assert [labels(axes) for axes in drawn[0].axes] == [[FLOOR]] * 4
+    assert summary["runs"] == 2 * 4
+    figures.success_figure(list(panels("real")), tmp_path, "paper", tmp_path / "x.png")
+    assert [labels(axes) for axes in drawn[1].axes] == [[FLOOR]]  # robot3 serves figure 4 as well
+
+
 def test_lenient_regret_has_bars_and_the_authors_points(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(figures, "save", lambda figure, path: seen.append(figure))

@@ -209,7 +209,7 @@ def regret_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> d
         if panel.problem not in plots:
             sides["optimisers"] = OPTIMISERS  # they do not read the target
         for title, rules in sides.items():
-            if any(rule in rules for rule in runs):
+            if any(rule in rules for rule in runs) or (set(runs) == {FLOOR} and title == panel.label):
                 drawn = {rule: records for rule, records in runs.items() if rule in (*rules, FLOOR)}
                 plots.setdefault(panel.problem, []).append((panel, title, drawn))
     ordered = [sorted(each, key=lambda plot: plot[1] == "optimisers") for each in plots.values()]
