@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import default_rng
 
-from satisfice.gp.evidence import Learned, integrated, learn
+from satisfice.gp.evidence import Learned, integrated, learn, rounded
 from satisfice.gp.families import NOISE_FREE, Family
 from satisfice.gp.fit import Fit, Indices, Note, Observations
 from satisfice.gp.kernels import Kernel
@@ -138,7 +138,8 @@ class LearnedModel:
                 guessed = family.guess(U, z).parameters
                 starts[-1] = np.append(guessed, starts[-1][len(guessed) :])
             rounds = 1 if self.integrates and not fresh and last.objective < best - FAR_BEHIND else 50
-            found.append(learn(family.kernel, lam, U, z, prior[k], starts, self.tolerance, rounds))
+            best_found = learn(family.kernel, lam, U, z, prior[k], starts, self.tolerance, rounds)
+            found.append(rounded(best_found, lam, prior[k]))
         if self.integrates:
             best = -np.inf
             for k in sorted(range(len(found)), key=lambda k: -found[k].objective):

@@ -10,7 +10,7 @@ from satisfice.belief import Belief
 from satisfice.finite import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
-from satisfice.maximise import best_of, maximise
+from satisfice.maximise import best_of, descending, maximise
 from satisfice.types import Array
 
 JOINTLY = 1000  # up to so many points of a finite domain are drawn jointly, exactly; beyond, by a path
@@ -73,7 +73,7 @@ class SatisficingThompson:
             if path(top[None])[0] < belief.target:
                 return top
             good = top[None]
-        nearest = good[np.argsort(_distance(good, centre))[:2]]
+        nearest = good[descending(-_distance(good, centre))[:2]]
         nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
         found = np.vstack([nearer[path(nearer) >= belief.target], good])
         return best_of(found, -_distance(found, centre), belief, rng)
