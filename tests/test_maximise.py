@@ -135,7 +135,7 @@ class Shaken:
 
 
 def test_another_processors_last_digits_hardly_ever_change_the_point():
-    """Of 200 points 198 stay the same to the last bit; of unrounded ones none does."""
+    """Of 180 points in 2, 3 and 5 dimensions 179 stay the same to the last bit; unrounded, none of 20 does."""
     same = 0
     for seed in range(20):
         belief = belief_on(Box([(0, 1)] * 3), seed=seed)

@@ -198,7 +198,6 @@ def test_without_noise_the_weights_are_the_evidences_integrated_over_the_hyperpa
 
 @pytest.mark.parametrize("noise", [0.0, None])
 def test_learned_hyperparameters_are_rounded_and_do_not_depend_on_the_last_digits(noise):
-    """Of 6 and 4 kernels; without the rounding all are others."""
     data = seen(20, noise=noise)
     shaken = Observations(data.domain, data.U * (1 - 1e-13), data.y, data.target, noise, 0)
     learned_parameters = []

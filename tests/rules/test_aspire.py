@@ -140,7 +140,6 @@ def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
     assert (next_question(Aspire(sweeps=False), (1,)) != best).sum() > 1
 
 
-@pytest.mark.cpu
 @pytest.mark.parametrize("switches", [(), (1,)])
 def test_a_limit_of_which_0_means_none_is_found(switches):
     """Of 24 searches the median takes 20 evaluations, one in twelve more than 33, the longest 48; a blind one takes hundreds."""
