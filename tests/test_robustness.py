@@ -52,7 +52,7 @@ def test_thirteen_scales_from_1e_300_to_1e300_ask_the_same_points(model):
     for power in np.linspace(-300, 300, 13):
         scale = 10.0**power
         asked = proposals(U, wave(U) * scale, 2.5 * scale, 3, lambda u, s=scale: wave(u) * s, model=model)
-        assert asked == pytest.approx(expected, rel=1e-6)
+        assert asked == pytest.approx(expected, abs=1e-4)  # the same, unless a last digit is rounded to the other side
 
 
 @quiet
