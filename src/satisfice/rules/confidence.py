@@ -12,7 +12,7 @@ from satisfice.rules.requirements import Requirements, finite_points, promised_w
 from satisfice.types import Array
 from satisfice.widths import DoubledWidth, Width, sqrt_log
 
-ROUNDS = 50  # so many have a width that is twice as large
+ROUNDS = 50  # with a width twice as large, unless the user knows N_max
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,13 @@ class IntersectedConfidence:
 
 @dataclass(frozen=True)
 class DoubledConfidence(IntersectedConfidence):
-    """The same with a width that is twice as large in the first rounds, up to N_max of Theorem 1 (appendix A)."""
+    """The same with a width that is twice as large up to round `rounds`, whatever the width is (appendix A).
+
+    The paper takes `rounds` = N_max of Theorem 1: `satisfice.theory.bounds.ucb_bounds(...).indicator`. The text multiplies beta_t
+    by two and then speaks of halving the confidence width; here the width is what doubles.
+    """
+
+    rounds: int = ROUNDS
 
     def _width(self, belief: Belief) -> Width:
-        return self.width or DoubledWidth(promised_width(belief), ROUNDS)
+        return DoubledWidth(super()._width(belief), self.rounds)

@@ -11,7 +11,7 @@ from satisfice.belief import Belief
 from satisfice.maximise import best_of
 from satisfice.rules.requirements import Requirements, finite_points, promised_width, single
 from satisfice.types import Array, NoSurvivors
-from satisfice.widths import Width, sqrt_log
+from satisfice.widths import Width, sqrt_log_cubed
 
 Survivors = npt.NDArray[np.bool_]
 
@@ -20,11 +20,13 @@ Survivors = npt.NDArray[np.bool_]
 class Elimination:
     """Ask the survivor of largest std; a point survives while its upper bound reaches every survivor's lower one (section 2.4).
 
-    After t values the bounds are mu_t -+ width(t + 1) sigma_t. With `over_all` the highest lower bound is looked for among all
-    points, as the paper writes it (eq. Mt), not among the survivors; then the set may become empty.
+    After t values the bounds are mu_t -+ width(t + 1) sigma_t. The width is that of the paper's experiment with this rule
+    (section 5.1), sqrt(log(2t)^3): the narrower sqrt(log t), meant for `ucb`, rules out the best point too often.
+    With `over_all` the highest lower bound is looked for among all points, as the paper writes it (eq. Mt), not among the
+    survivors; then the set may become empty.
     """
 
-    width: Width = sqrt_log
+    width: Width = sqrt_log_cubed
     over_all: bool = False
 
     requirements: ClassVar = Requirements(finite=True, single=True)
