@@ -5,15 +5,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from satisfice.experiments import lenient, theory
+from satisfice.experiments import lenient, theory, theory_text
 from satisfice.experiments.curves import record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
 from satisfice.experiments.paper import FIGURES, default_rules, demanding, panels
 from satisfice.experiments.run import Task, run_tasks, tasks_of
 from satisfice.experiments.spec import Variant, cells
+from satisfice.experiments.theory_text import THEORY
 from satisfice.types import BadInput
 
-IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", "sts", "none-good", "threshold", "xgboost")
+IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", *THEORY, "sts", "none-good", "threshold", "xgboost")
 
 
 def having(
@@ -71,6 +72,9 @@ def reproduce(
         runs = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
                 for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
         return theory.theory_table(list(run(runs, record_file(out, "paper", "theory"), title=name))), None
+    if name in THEORY:  # sample sizes of their own, chosen by the intervals that they need
+        kept = run(THEORY[name](), record_file(out, "paper", name), title=name)
+        return theory_text.summary(name, list(kept), out / "figures")
     chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
     work = cells(
         chosen,
