@@ -66,6 +66,7 @@ TRUTHS = (
     Truth("process", "se", "se", 0.2, 2, 15),
     Truth("process", "matern52", "se", 0.2, 1, 61),
     Truth("norm", "se", "se", 0.2, 1, 61),
+    Truth("norm", "se", "se", 0.2, 2, 15),
 )
 
 

@@ -184,13 +184,17 @@ def truth_name(truth: Truth) -> str:
 
 
 def misspecified_figure(records: list[Record], path: Path) -> None:
-    """The share of runs in which elimination loses x*, against the assumed over the true length-scale."""
+    """The share of runs in which elimination loses the maximiser, against the assumed over the true length-scale."""
     table = misspecified_table(records)["lost"]
     shown = [truth for truth in TRUTHS if any(found == truth for found, _ in table)]
-    figure, (row,) = pyplot().subplots(
-        1, len(shown), figsize=(3.3 * len(shown), 3.4), sharey=True, squeeze=False, layout="constrained"
-    )
-    for axes, truth in zip(row, shown, strict=True):
+    columns = min(len(shown), 3)
+    figure, grid = pyplot().subplots(
+        -(-len(shown) // 3), columns, figsize=(3.6 * columns, 3.1 * -(-len(shown) // 3)), sharex=True, sharey=True,
+        squeeze=False, layout="constrained",
+    )  # fmt: skip
+    for axes in grid.flat[len(shown) :]:
+        axes.remove()
+    for axes, truth in zip(grid.flat, shown, strict=False):
         for width in WIDTHS[truth.source]:
             rows = table.get((truth, width), [])
             if rows:
@@ -204,10 +208,11 @@ def misspecified_figure(records: list[Record], path: Path) -> None:
         axes.axvline(1, color=GREY, linewidth=0.7)
         axes.axhline(0.05, color=GREY, linewidth=0.7, linestyle=":")
         axes.set_xscale("log", base=2)
-        axes.set(xlabel="assumed / true length-scale", ylim=(-0.03, 1.03))
-        axes.set_title(truth_name(truth).replace(", d", ",\nd"), fontsize=8.5)
+        axes.set(xlabel="assumed / true length-scale", ylabel="share that loses the maximiser", ylim=(-0.03, 1.03))
+        axes.label_outer()
+        axes.xaxis.set_tick_params(labelbottom=True)
+        axes.set_title(truth_name(truth), fontsize=8.5)
         _tick(axes, [2.0**k for k in range(-3, 4)], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
         axes.grid(alpha=0.25)
         axes.legend(frameon=False, fontsize=7, loc="upper left")
-    row[0].set_ylabel("share of runs that lose x*")
     save(figure, path)

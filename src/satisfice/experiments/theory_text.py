@@ -23,7 +23,7 @@ THEORY = {  # what each id runs
     "theory-coverage": coverage.tasks,
     "theory-misspecified": misspecified.tasks,
 }
-RARE = 0.05  # x* is kept where the upper end of the interval is not above this share
+RARE = 0.05  # the maximiser is kept where the upper end of the interval is not above this share
 
 
 def summary(name: str, records: list[Record], figures: Path) -> tuple[dict[str, Any], Path | None]:
@@ -85,7 +85,7 @@ def _coverage_text(records: list[Record]) -> str:
     ]
     cases = list(dict.fromkeys(row["case"] for row in rows))
     for case in cases:
-        for name in dict.fromkeys(row["width"] for row in rows):
+        for name in coverage.widths(case):
             plans = ("random",) if name == "fixed design" else coverage.PLANS
             mine = {
                 row["plan"]: row for row in rows if (row["case"], row["width"]) == (case, name) and row["plan"] in plans
@@ -117,7 +117,7 @@ def _coverage_finding(rows: list[dict[str, Any]]) -> str:
 
 
 def kept_between(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
-    """The smallest and the largest ratio around 1 up to which x* is kept: the upper end of the interval is at most `RARE`."""
+    """The smallest and the largest ratio around 1 up to which the upper end of the interval is at most `RARE`."""
     kept = {row["ratio"]: row["interval"][1] <= RARE for row in rows}
     if not kept.get(1.0):
         return None
@@ -136,7 +136,10 @@ def conclusion(records: list[Record], width: str = "sqrt(log(2t)^3)") -> str:
     mine = {truth: table[truth, width] for truth in TRUTHS if (truth, width) in table and truth.form == truth.assumed}
     spans = {truth: kept_between(rows) for truth, rows in mine.items()}
     if lost := [truth_name(truth) for truth, span in spans.items() if span is None]:
-        return f"With the width {width} x* is lost too often even where the length-scale is the true one ({', '.join(lost)})."
+        return (
+            f"With the paper's width {width} elimination loses the maximiser too often even where the length-scale is the true "
+            f"one ({'; '.join(lost)})."
+        )
     known = [span for span in spans.values() if span is not None]
     twice = [row for rows in mine.values() for row in rows if row["ratio"] == 2.0]
     rounds = [row["median_round"] for row in twice if row["median_round"] is not None]
@@ -144,9 +147,9 @@ def conclusion(records: list[Record], width: str = "sqrt(log(2t)^3)") -> str:
     shares = [row["share"] for row in twice]
     low, high = max(low for low, _ in known), min(high for _, high in known)
     return (
-        f"With the paper's width {width} and the right form of kernel, elimination keeps x* in at least {1 - RARE:.0%} of the "
-        f"runs as long as the assumed length-scale is between {low:.2g} and {high:.2g} times the true one, and loses it in "
-        f"{min(shares):.0%} to {max(shares):.0%} of the runs at twice the true one{end}."
+        f"With the paper's width {width} and the right form of kernel, elimination keeps the maximiser in at least "
+        f"{1 - RARE:.0%} of the runs as long as the assumed length-scale is between {low:.3g} and {high:.3g} times the true one, "
+        f"and loses it in {min(shares):.0%} to {max(shares):.0%} of the runs at twice the true one{end}."
     )
 
 
@@ -164,13 +167,16 @@ def _misspecified_text(records: list[Record]) -> str:
         """),
         picture(
             "theory-misspecified",
-            "Share of runs in which elimination loses x*, against the assumed over the true length-scale. Bars are exact 95 % "
-            f"intervals; the dotted line is {RARE:g}.",
+            "Share of runs in which elimination loses the maximiser, against the assumed over the true length-scale. Bars are "
+            f"exact 95 % intervals; the dotted line is {RARE:g}.",
         ),
         f"**{conclusion(records)}**\n",
-        "Share of runs that lose x*, and the ratios between which it is kept (upper end of the interval at most "
-        f"{RARE:g}):\n",
-        f"| f, and what is assumed | width | {' | '.join(f'{r:.2g}' for r in shown)} | kept between |",
+        paragraph(f"""
+            Share of runs that lose the maximiser, by the ratio of the assumed to the true length-scale, and the ratios
+            between which it is kept: the upper end of the interval is at most {RARE:g}. Ratios from
+            {min(misspecified.RATIOS):g} to {max(misspecified.RATIOS):g} were tried.
+        """),
+        f"| f, and what is assumed | width | {' | '.join(f'{r:.3g}' for r in shown)} | kept between |",
         "|---" * (len(shown) + 3) + "|",
     ]
     for truth in TRUTHS:
@@ -179,6 +185,6 @@ def _misspecified_text(records: list[Record]) -> str:
             shares = {round(row["ratio"], 6): row["share"] for row in rows}
             cells = [f"{shares[round(r, 6)]:.3f}" if round(r, 6) in shares else "" for r in shown]
             span = kept_between(rows)
-            kept = f"{span[0]:.2g} and {span[1]:.2g}" if span else "not even at 1"
+            kept = f"{span[0]:.3g} and {span[1]:.3g}" if span else "not even at 1"
             lines.append(f"| {truth_name(truth)} | {width} | {' | '.join(cells)} | {kept} |")
     return "\n".join([*lines, ""])
