@@ -48,7 +48,7 @@ def _measured(axes: Any, records: list[Record], x: Callable[[Record], float], re
 
 
 def _bounds(
-    axes: Any, records: list[Record], x: Callable[[Record], float], entry: int, names: Iterable[str] = ("paper sum",)
+    axes: Any, records: list[Record], x: Callable[[Record], float], entry: int, names: tuple[str, ...] = ("paper sum",)
 ) -> None:
     """The bounds of Theorems 1 and 2 against x; entry 0 is the number of bad actions, 1 the gap regret."""
     dashes = {"paper sum": "--", "sharp sum": ":"}
@@ -62,12 +62,20 @@ def _bounds(
                 axes.plot(*zip(*rows, strict=True), dashes[name], color=STYLES[rule][0], linewidth=1.1, label=label)
 
 
-def _finish(axes: Any, title: str, xlabel: str, ylabel: str, columns: int = 1, size: float = 7) -> None:
+def _finish(axes: Any, title: str, xlabel: str, ylabel: str) -> None:
     axes.set(yscale="log", xlabel=xlabel, ylabel=ylabel)
     axes.set_title(title, fontsize=9)
     axes.grid(alpha=0.25, which="both", linewidth=0.5)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, fontsize=size, ncols=columns)
+
+
+def _legend_below(figure: Any, panels: Iterable[Any], columns: int) -> None:
+    """One legend under the figure for the lines of some panels."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        figure.legend(found.values(), found, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
 
 
 def _tick(axes: Any, places: list[float], labels: list[str]) -> None:
@@ -107,6 +115,9 @@ def delta_figure(records: list[Record], path: Path) -> None:
         axes.set_xscale("log")
         _finish(axes, title, "1 / Delta", label)
         _tick(axes, places, [f"{place:.3g}" for place in places])
+    if right.get_legend_handles_labels()[0]:
+        right.legend(frameon=False, fontsize=7)
+    _legend_below(figure, (left, middle), 8)
     save(figure, path)
 
 
@@ -120,7 +131,9 @@ def growth_figure(records: list[Record], path: Path) -> None:
         for rule, (colour, marker) in STYLES.items():
             for record in some(mine, form=form, rule=rule):
                 curve = sorted(record["curve"])
-                if rule == "elimination":
+                if rule in ("elimination", "etc") and record["rounds"] > curve[-1][0]:
+                    curve.append([record["rounds"], *record["bad"]])
+                if rule == "elimination" and record["rounds"] < bound["T"]:
                     curve.append([bound["T"], *record["bad"]])
                 rounds = np.array([point[0] for point in curve])
                 summaries = np.array([mean_interval(point[1:]) for point in curve])
@@ -135,8 +148,9 @@ def growth_figure(records: list[Record], path: Path) -> None:
         axes.axhline(limit, linestyle="--", color=STYLES["elimination"][0], linewidth=1.1, label="Theorem 2")
         axes.plot(rounds, rounds, ":", color=GREY, linewidth=1.1, label="every action bad")
         axes.set_xscale("log")
-        axes.set_ylim(bottom=1)
-        _finish(axes, f"{FORM_NAMES[form]}, Delta = {bound['delta']:g}", "T", "bad actions", columns=2)
+        axes.set_ylim(1, 4 * max(limit, bound["T"]))
+        _finish(axes, f"{FORM_NAMES[form]}, Delta = {bound['delta']:g}", "T", "bad actions")
+    _legend_below(figure, row[0], 4)
     save(figure, path)
 
 
@@ -165,6 +179,7 @@ def kernel_figure(records: list[Record], path: Path) -> None:
             _tick(axes, [float(place) for place in range(len(forms))], names)
         if experiment == "dimension":
             _tick(axes, [1.0, 2.0, 3.0], ["1", "2", "3"])
+    _legend_below(figure, row, 6)
     save(figure, path)
 
 
