@@ -125,10 +125,9 @@ def _growth_finding(records: list[Record], kernel: str) -> list[str]:
         others.append(f"those of {record['rule']} by a factor {ratio(late_curve[T], late_curve[T // 10])[0]:.2f}")
     return [
         f"{kernel}, Delta = {ucb[0]['delta']:g}: from T = {T // 10:,} to {T:,} the bad actions of ucb grow from {early[0]:.0f} "
-        f"to {late[0]:.0f} (a factor {grown:.2f}){''.join(f', {other}' for other in others)}. Elimination has no bad action left after {rounds:,} rounds in any of the "
-        f"{len(bad)} runs, and its number stays at {np.mean(bad):.0f}: bounded, and at T = {T:,} still "
-        f"{more:.1f} ({low:.1f} to "
-        f"{high:.1f}) times that of ucb."
+        f"to {late[0]:.0f} (a factor {grown:.2f}){''.join(f', {other}' for other in others)}. Elimination has no bad action left "
+        f"after {rounds:,} rounds in any of the {len(bad)} runs, and its number stays at {np.mean(bad):.0f}: bounded, and at T = "
+        f"{T:,} still {more:.1f} ({low:.1f} to {high:.1f}) times that of ucb."
     ]
 
 
