@@ -1,22 +1,29 @@
-# Everything sets itself up: a virtual environment in .venv, with the exact versions of constraints.txt.
+# Everything sets itself up: a virtual environment in .venv, with the exact versions of constraints.txt. Another Python or
+# other versions, such as `make test PYTHON=python3.13` or `make test CONSTRAINTS=constraints-lowest.txt`, make it anew.
 PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
 BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
 .PHONY: demo test test-slow test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
 
-.venv/ready: pyproject.toml constraints.txt
+SETUP = $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)') $(CONSTRAINTS)
+ifneq ($(shell cat .venv/ready 2>/dev/null),$(SETUP))
+.PHONY: .venv/ready
+endif
+
+.venv/ready: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
-	$(PYTHON) -m venv .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning]'
-	touch $@
+	$(PYTHON) -m venv --clear .venv
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning]'
+	echo '$(SETUP)' > $@
 
 demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise and with, and write the report
 	$(ONE_THREAD) $(BIN)/python examples/push.py
 
 test: .venv/ready  ## all tests that take seconds
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow and not faults" -q
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not faults" -q -rs
 
 test-slow: .venv/ready  ## the statistical tests that take minutes
 	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
@@ -51,7 +58,7 @@ check: .venv/ready  ## lint, format, types
 	$(BIN)/mypy
 
 .venv/docs: .venv/ready
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[docs]'
 	touch $@
 
 docs: .venv/docs  ## the site, into out/site; a warning is an error
@@ -65,6 +72,10 @@ docs: .venv/docs  ## the site, into out/site; a warning is an error
 	touch $@
 
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own
+
+test-bench: bench-env  ## what the benches take from BoTorch is what BoTorch does
+	$(PIP_QUIET) .venv-bench/bin/pip install --quiet --constraint $(CONSTRAINTS) pytest hypothesis
+	.venv-bench/bin/python -m pytest -q tests/bench/test_straight.py
 
 bench: bench-env  ## seconds for one suggestion, beside the peers
 	.venv-bench/bin/python bench/step_time.py --cpu --json bench/results/step_time.json

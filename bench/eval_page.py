@@ -47,7 +47,7 @@ def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
     shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for name in names:
-        means = {c: np.mean(list(counts.values())) for c, counts in runs[name].items()}
+        means = {c: float(np.mean(list(counts.values()))) for c, counts in runs[name].items()}
         least = min(mean for c, mean in means.items() if (name, c) not in cut)
         cells = []
         for c in shown:

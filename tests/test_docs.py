@@ -76,6 +76,26 @@ def test_a_page_runs_and_prints_what_it_shows(page, capsys):
             study._storage._backend.engine.dispose()  # Optuna's own storage leaves its connections open
 
 
+BLOCKS = [
+    block for language, block in BLOCK.findall((ROOT / "docs" / "distributed.md").read_text()) if language == "python"
+]
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_what_the_page_on_workers_shows_runs_in_three_processes_at_once(number, postgres, tmp_path):
+    block = BLOCKS[number].replace("postgresql://user@host/database", postgres)
+    code = f"import sys\n{ASSUMED['distributed.md']}print('here', flush=True)\nsys.stdin.readline()\n{block}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    processes = [subprocess.Popen([sys.executable, "-c", code], text=True, cwd=tmp_path, **pipes) for _ in range(3)]
+    for process in processes:
+        assert process.stdout.readline() == "here\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    ends = [process.communicate(timeout=120)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 3, ends
+
+
 def test_the_pages_are_found():
     assert {"README.md", "CONTRIBUTING.md", "guide.md", "researchers.md", "distributed.md"} <= {
         page.name for page in PAGES

@@ -11,7 +11,7 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"types", "threads", "widths", "border", "extras"},
+    {"types", "threads", "widths", "border", "extras", "guardian", "output", "printed"},
     {"sobol", "acquisition", "regret"},
     {"finite"},
     {"domain"},

@@ -1,5 +1,7 @@
 """Regret: the paper's definitions, and the order between them."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,17 +58,24 @@ def test_curves_add_up_along_the_steps_of_every_run():
     np.testing.assert_array_equal(curves.simple[1], np.minimum.accumulate(1.0 - VALUES[::-1]))
 
 
-@pytest.mark.parametrize("values", [[0.1, np.nan], [np.inf], 0.5])
-def test_values_that_are_not_finite_are_refused(values):
-    with pytest.raises(
-        BadInput, match=r"finite numbers was wanted, the true f\(x_t\); leave out the steps that failed$"
-    ):
-        regret.indicator(values, 1.0, 0.1)
+@pytest.mark.parametrize(
+    "values", [[0.1, np.nan], [np.inf], 0.5, "abc", ["high", "low"], [[1.0], [1.0, 2.0]], [1j], {}, None]
+)
+def test_values_that_are_no_finite_numbers_are_refused(values):
+    wanted = r"`values` must be an array \(..., T\) of finite numbers, the true f\(x_t\); leave out the steps that failed; got "
+    for function in (regret.indicator, regret.gap, regret.hinge, regret.curves):
+        with pytest.raises(BadInput, match=wanted + re.escape(repr(values)[:80])):
+            function(values, 1.0, 0.1)
+    for function in (regret.standard, regret.simple):
+        with pytest.raises(BadInput, match=wanted):
+            function(values, 1.0)
 
 
-@pytest.mark.parametrize(("maximum", "delta"), [(np.nan, 0.1), (1.0, -0.1), (1.0, np.nan)])
+@pytest.mark.parametrize(
+    ("maximum", "delta"), [(np.nan, 0.1), (1.0, -0.1), (1.0, np.nan), ("1.0", 0.1), (1.0, None), ([1.0, 2.0], 0.1)]
+)
 def test_a_maximum_or_delta_that_makes_no_target_is_refused(maximum, delta):
-    with pytest.raises(BadInput, match=r"delta one of at least 0$"):
+    with pytest.raises(BadInput, match=re.escape(f"of at least 0; got {maximum!r} and {delta!r}")):
         regret.hinge(VALUES, maximum, delta)
 
 

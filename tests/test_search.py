@@ -1,8 +1,11 @@
 """`Search` as a user meets it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
+from processes import BLIND
 from satisfice import Answer, BadInput, Box, Finite, Mixed, SatisficeWarning, Search, SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -156,13 +159,15 @@ def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
 @pytest.mark.filterwarnings("ignore:all values so far are equal:satisfice.SatisficeWarning")
 def test_noisy_shares_are_hardly_ever_taken_for_exact_values():
     """An accuracy on 50 items is the same twice in a row in one of nine; at most 5 % of the searches may call a bad one good."""
-    exact = 0
-    for seed in range(60):
-        rng, search = np.random.default_rng(seed), Search(BOX, target=0.92, seed=seed)
+    exact = undecided = 0
+    for seed in range(400):  # without a model, which has no say in it
+        rng, search = np.random.default_rng(seed), Search(BOX, target=0.92, seed=seed, model=BLIND)
         for _ in range(12):
             search.tell(search.ask(), rng.binomial(50, 0.9) / 50)
         exact += search.deterministic is True
-    assert exact <= 3
+        undecided += search.deterministic is None
+    assert exact <= 20
+    assert undecided <= 4
 
 
 def test_a_range_of_values_means_noise_unless_it_is_said_that_there_is_none():
@@ -212,7 +217,14 @@ def test_a_known_kernel_on_a_grid():
 
 def test_a_finite_space_is_used_up_exactly_once():
     table = Finite(np.stack(np.meshgrid([1.0, 2, 3], [10.0, 20, 30, 40]), axis=-1).reshape(-1, 2))
-    for rule in set(RULES) - {"elimination", "good-elimination"}:  # which end sooner
+    for rule in set(RULES) - {
+        "elimination",
+        "good-elimination",
+        "lse",
+        "truvar",
+        "hdoc",
+        "lucb-g",
+    }:  # which rule points out
         search = Search(table, target=1e9, rule=rule, model=fitting(rule)[1], noise=0)
         asked = []
         for _ in range(12):
@@ -266,7 +278,7 @@ def test_rounding_never_asks_a_point_twice():
         ({"domain": [(0, 1)]}, "a Mixed or a Finite was wanted"),
         ({"target": np.nan}, "target: nan came"),
         ({"target": "high"}, "target: 'high' of type str"),
-        ({"rule": "best"}, "one of aspire, auto, "),
+        ({"rule": "best"}, "one of apt, aspire, auto, "),
         ({"model": "torch"}, "auto, paper"),
         ({"direction": "up"}, "'maximize' or 'minimize'"),
         ({"noise": -1.0}, "0 or more"),
@@ -275,7 +287,7 @@ def test_rounding_never_asks_a_point_twice():
         ({"seed": -1}, "whole number"),
         ({"seed": 1.5}, "whole number"),
         ({"noise": np.array([0.1, 0.2])}, r"noise: array.* came; a finite number was wanted, or 'learn'"),
-        ({"rule": 3}, "rule: 3 came; one of aspire, .* was wanted, or an object that can propose"),
+        ({"rule": 3}, "rule: 3 came; one of apt, aspire, .* was wanted, or an object that can propose"),
         ({"rule": RULES["pg"]}, "rule: <class .* came"),
         ({"model": 3}, "model: 3 came; one of auto, paper was wanted, or an object that can fit"),
     ],
@@ -283,6 +295,51 @@ def test_rounding_never_asks_a_point_twice():
 def test_bad_arguments_get_one_clear_error(arguments, message):
     with pytest.raises(BadInput, match=message):
         Search(**{"domain": BOX, "target": 1.0, **arguments})
+
+
+@dataclass(frozen=True)
+class Own:
+    """A rule of the user's own."""
+
+    proposal: object
+
+    def propose(self, belief, rng):
+        return self.proposal
+
+
+WRONG = [
+    None,
+    "ab",
+    0.5,
+    [0.5],
+    [0.5, 0.5, 0.5],
+    [[0.5, 0.5]],
+    [0.5, np.nan],
+    [0.5, 1.5],
+    [-0.1, 0.5],
+    [[0.1], [0.2, 0.3]],
+    [1j, 0],
+]
+
+
+@pytest.mark.parametrize("proposal", WRONG, ids=repr)
+def test_a_rule_of_ones_own_that_proposes_no_point_gets_one_clear_error(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    with pytest.raises(BadInput) as caught:
+        search.ask()
+    said = "rule Own: `propose` must return a point of the unit cube, an array of 2 numbers from 0 to 1; got "
+    assert str(caught.value) == said + f"{proposal!r:.80}"
+    assert search.answer().evaluations == 12
+
+
+@pytest.mark.parametrize("proposal", [[0.25, 0.5], (0, 1), np.array([0.25, 0.5], dtype=np.float32)], ids=repr)
+def test_a_rule_of_ones_own_may_propose_any_sequence(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    np.testing.assert_allclose(search.ask(), BOX.from_unit(np.array([proposal], dtype=np.float64))[0])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, True, 1j, [1.0], np.array([1.5]), 10**400])

@@ -43,6 +43,21 @@ class MixedMarginal(NamedTuple):
         return np.asarray(sum(pulled))
 
 
+class Seen(NamedTuple):
+    """The values themselves, for rules that do not ask the model: each value (n,) with its point (n, d), in the model's units.
+
+    Values that `Belief.assuming_bad` makes up are not among them. `noise` is the scale R of sub-Gaussian noise: its standard
+    deviation or, where that is unknown but the range of the values is stated, half of the range (Hoeffding's lemma).
+    """
+
+    points: Array
+    values: Array
+    noise: float
+
+
+NOTHING = Seen(np.empty((0, 1)), np.empty(0), 0.0)
+
+
 @dataclass(frozen=True)
 class Belief:
     """The state of knowledge before evaluation number `step`; values are in the model's (standardised) units.
@@ -64,6 +79,7 @@ class Belief:
     memory: object = None  # what a rule that remembers has folded at each tell
     stale: int = 0
     failure: float = 0.05  # the probability with which bounds that promise something may be wrong
+    seen: Seen = NOTHING
 
     @cached_property
     def log_weights(self) -> Array:

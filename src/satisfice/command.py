@@ -1,6 +1,5 @@
 """A user's command as an objective: its arguments are filled in, it runs without a shell, and prints its value."""
 
-import json
 import os
 import re
 import selectors
@@ -9,28 +8,19 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from satisfice.types import BadInput, SatisficeError
+from satisfice.guardian import GUARDIAN
+from satisfice.printed import CommandFailed, Printed, last_words, read_printed
+from satisfice.types import BadInput
 
 KEPT = 65_536  # bytes of each output that are kept: the last ones
-SAID = 400  # characters of the error output that a reason shows
-LINES = 3  # and so many of its lines
 TICK = 0.1  # seconds between two looks whether the command has ended or is to be stopped
 GRACE = 2.0  # seconds that processes get to end themselves before they are killed
-NUMBER = re.compile(
-    r"(?:^|[\s=:,;(\[])([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf|infinity))$",
-    re.IGNORECASE,
-)
-COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-
-
-class CommandFailed(SatisficeError):
-    """A run of the command gave no value; the message says why."""
 
 
 @dataclass
@@ -38,13 +28,15 @@ class Command:
     """A command with placeholders, called with the parameters: it returns the value or raises `CommandFailed`.
 
     `{name}` within an argument stands for a parameter, `{{` and `}}` for braces. `timeout` are the seconds that one run may take.
-    `key` names the entry of a JSON object on the last line that holds the value; without it, such an object's "value" or else the
-    last line that ends with a number counts. Several threads may call it at once; `stop` ends all runs.
+    `key` names the entry of a JSON object on the last line that holds the value; `satisfice.printed` says what is read without
+    it. `on_first` is called once, with the first value and the line that it was read from. Several threads may call the command
+    at once; `stop` ends all runs.
     """
 
     words: Sequence[str]
     timeout: float | None = None
     key: str | None = None
+    on_first: Callable[[Printed], None] | None = None
     running: int = 0  # so many runs are under way
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -78,8 +70,13 @@ class Command:
                 self.running -= 1
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            raise CommandFailed(f"{ended}{_last_words(err or out)}")
-        return printed_value(out, self.key, cut)
+            raise CommandFailed(f"{ended}{last_words(err or out)}")
+        printed = read_printed(out, self.key, cut)
+        with self._lock:
+            tell, self.on_first = self.on_first, None
+        if tell is not None:
+            tell(printed)
+        return printed.value
 
     def stop(self) -> None:
         """End every run, now and from now on; each raises KeyboardInterrupt where it was called."""
@@ -89,6 +86,7 @@ class Command:
         """Exit code, the ends of standard output and error output, and whether the first of them was cut."""
         if self._stopped:
             raise KeyboardInterrupt
+        GUARDIAN.start()
         try:
             process = subprocess.Popen(  # noqa: S603  a list of arguments, no shell
                 words,
@@ -99,6 +97,7 @@ class Command:
             )
         except (OSError, ValueError) as problem:  # ValueError: a NUL within an argument
             raise CommandFailed(f"it could not be started: {problem}") from None
+        GUARDIAN.watch(process.pid)
         tails = _Tails(process)
         until = None if self.timeout is None else time.monotonic() + self.timeout
         try:
@@ -107,12 +106,11 @@ class Command:
                 if self._stopped:
                     raise KeyboardInterrupt
                 if until is not None and time.monotonic() > until:
-                    raise CommandFailed(
-                        f"it took longer than {self.timeout:g} s{_last_words(tails.of(process.stderr))}"
-                    )
+                    raise CommandFailed(f"it took longer than {self.timeout:g} s{last_words(tails.of(process.stderr))}")
         finally:  # after an ordinary end too: a child in the background may have been left
             _end_group(process)
             tails.drain()
+            GUARDIAN.release(process.pid)
             process.wait()
         return process.returncode, tails.of(process.stdout), tails.of(process.stderr), tails.cut
 
@@ -135,63 +133,6 @@ def filled(word: str, params: Mapping[str, Any]) -> str:
         return part[0][0] if part[1] is None else str(params[part[1]])
 
     return PART.sub(replacement, word)
-
-
-def printed_value(out: bytes, key: str | None = None, cut: bool = False) -> float:
-    """The value in what a command printed.
-
-    It stands in a JSON object on the last line, or at the end of the last line that ends with a number.
-    """
-    text = COLOURS.sub("", out.decode(errors="replace"))
-    lines = [line.strip() for line in text.splitlines()[1 if cut else 0 :]]
-    lines = [line for line in lines if line]
-    entry = _object(lines[-1]) if lines else None
-    if key is not None or (entry is not None and "value" in entry):
-        name = key or "value"
-        if entry is None or name not in entry:
-            raise CommandFailed(
-                f"the last line printed is no JSON object with {name!r}: {(lines or ['nothing'])[-1]:.80}"
-            )
-        value = entry[name]
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise CommandFailed(f"{name!r} is {json.dumps(value):.80}; a number was wanted")
-        return _finite(value)
-    for line in reversed(lines):
-        if found := NUMBER.search(line[-400:]):
-            return _finite(float(found[1]))
-        if NUMBER.search(line[-400:].removesuffix("%").rstrip()):
-            raise CommandFailed(
-                f"a percentage came after the last number: {line:.80}; print the number without the sign"
-            )
-    raise CommandFailed(f"no line that it printed ends with a number{_last_words(out)}")
-
-
-def _object(line: str) -> dict[str, Any] | None:
-    """The JSON object in a line, if it is one."""
-    if not line.startswith("{"):
-        return None
-    try:
-        parsed = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return parsed if isinstance(parsed, dict) else None
-
-
-def _finite(value: float) -> float:
-    """The value as a finite float, or a failure."""
-    try:
-        number = float(value)
-    except OverflowError:
-        number = float("inf")
-    if number - number != 0:
-        raise CommandFailed(f"the value is {number}; a finite number was wanted")
-    return number
-
-
-def _last_words(output: bytes) -> str:
-    """The last lines of an output, short enough for a table."""
-    lines = [line.strip() for line in COLOURS.sub("", output.decode(errors="replace")).splitlines() if line.strip()]
-    return ": " + " | ".join(lines[-LINES:])[-SAID:] if lines else ""
 
 
 class _Tails:

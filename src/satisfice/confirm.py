@@ -27,9 +27,9 @@ COARSEST = 10_000  # a fraction with at most this denominator is coarse
 OWN = 5.0  # the repeats at a point outweigh the model's estimate of the noise when there are more than this
 
 
-def key_of(x: npt.ArrayLike) -> bytes:
-    """What tells a point from all others; -0.0 is 0.0."""
-    return (np.asarray(x, dtype=np.float64) + 0.0).tobytes()
+def key_of(u: npt.ArrayLike) -> bytes:
+    """What tells a point of the unit cube from all others, however it was written in the user's units; -0.0 is 0.0."""
+    return (np.asarray(u, dtype=np.float64) + 0.0).tobytes()
 
 
 @dataclass

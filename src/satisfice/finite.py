@@ -90,9 +90,16 @@ class Finite:
         """The index of the nearest point (of the unit cube) for each row of U."""
         return np.array([np.argmin(((self.U - u) ** 2).sum(axis=1)) for u in U], dtype=np.intp)
 
+    @cached_property
+    def _found(self) -> dict[bytes, npt.NDArray[np.intp]]:
+        """The rows of single points that were looked for before."""
+        return {}
+
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
         points = checked_points(X, self.dimension, "a point of the finite domain")
+        if points.tobytes() in self._found:
+            return self.U[self._found[points.tobytes()]]
         with np.errstate(over="ignore"):  # infinitely far off is off
             U = self.scaled(points)
             index = self.nearest(U)
@@ -103,6 +110,8 @@ class Finite:
                 f"a point of the finite domain: {points[row].tolist()} came, which is not in the table; the nearest "
                 f"one there is {self.X[index[row]].tolist()}: pass that"
             )
+        if len(points) == 1:
+            self._found[points.tobytes()] = index
         return self.U[index]
 
     def from_unit(self, U: Array) -> Array:

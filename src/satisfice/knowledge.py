@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numpy.random import default_rng
 from scipy.special import ndtri
 
-from satisfice.belief import Belief
+from satisfice.belief import Belief, Seen
 from satisfice.border import whole
 from satisfice.certificate import Bounded
 from satisfice.confirm import DOUBT, Plan, Prospect, key_of, own_spread, plan
@@ -126,7 +126,7 @@ class Knowledge(Told):
         target = float(fit.units.standardise(self._goal))
         means = fit.means
         # of each promising point one value will do
-        keys = {int(k): key_of(self._X[fit.kept[k]]) for k in np.flatnonzero(means > target)}
+        keys = {int(k): key_of(self._U[fit.kept[k]]) for k in np.flatnonzero(means > target)}
         latest = {key: k for k, key in keys.items() if key not in self._ledger.dropped}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
@@ -171,7 +171,7 @@ class Knowledge(Told):
         if self.value_range is not None:
             bottom, top = sorted(self._sign * end for end in self.value_range)
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
-            own = self._y[(self._X == self._X[index]).all(axis=1)]
+            own = self._y[(self._U == self._U[index]).all(axis=1)]
             if self.deterministic is False and (own == own[0]).all():
                 # Equal values, such as passes, look exact to the model. But m of them have a chance of p^m, p that of one, and a
                 # p with which that chance is half of 1 - confidence allows a mean as far off as this, whatever the noise.
@@ -214,4 +214,16 @@ class Knowledge(Told):
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
             failure=self._delta,
+            seen=Seen(self._U, fit.units.standardise(self._y), self._noise_scale(fit)),
         )
+
+    def _noise_scale(self, fit: Fit) -> float:
+        """The scale of sub-Gaussian noise in the model's units: the stated std, half of the stated range, or the learned std."""
+        if self.deterministic:
+            return 0.0
+        if isinstance(self._stated_noise, float):
+            return float(fit.units.standardise_std(self._stated_noise))
+        if self.value_range is not None:
+            low, high = self.value_range
+            return float(fit.units.standardise_std(high / 2 - low / 2))
+        return self._sigma(fit)

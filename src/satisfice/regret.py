@@ -5,6 +5,7 @@ action is good when its value reaches the target f* - delta. A value exactly at 
 value is above `maximum`, 0 <= hinge <= gap <= standard holds exactly, rounding included.
 """
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -14,23 +15,27 @@ from satisfice.types import Array, BadInput
 
 
 def _values(values: npt.ArrayLike) -> Array:
-    checked = np.asarray(values, dtype=np.float64)
+    try:
+        checked = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):  # texts, or rows of different lengths
+        checked = np.array(np.nan)
     if checked.ndim == 0 or not np.isfinite(checked).all():
         raise BadInput(
-            f"regret: values {values!r} came; an array (..., T) of finite numbers was wanted, the true "
-            "f(x_t); leave out the steps that failed"
+            "regret: `values` must be an array (..., T) of finite numbers, the true f(x_t); leave out the steps that failed; "
+            f"got {values!r:.80}"
         )
     return checked
 
 
 def _target(maximum: float, delta: float) -> float:
     """The value f* - delta from which an action is good."""
-    if not (np.isfinite(maximum) and np.isfinite(delta) and delta >= 0):
+    numbers = all(isinstance(each, Real) for each in (maximum, delta))
+    if not (numbers and np.isfinite(maximum) and np.isfinite(delta) and delta >= 0):
         raise BadInput(
-            f"regret: maximum = {maximum!r} and delta = {delta!r} came; the maximum f* must be a finite "
-            "number, and delta one of at least 0"
+            "regret: `maximum` must be f*, a finite number, and `delta` a finite number of at least 0; "
+            f"got {maximum!r:.80} and {delta!r:.80}"
         )
-    return maximum - delta
+    return float(maximum - delta)
 
 
 def standard(values: npt.ArrayLike, maximum: float) -> Array:

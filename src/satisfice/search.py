@@ -81,6 +81,7 @@ class Search(Knowledge):
         )
         self.confirm = confirm
         self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
+        self._remembering = self._rule if isinstance(self._rule, RememberingRule) else None
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
         requirements_of(self._rule).check(
             f"rule {rule!r}",
@@ -113,9 +114,11 @@ class Search(Knowledge):
         certificate when `count` is called.
         """
         super().tell(x, value, fresh=fresh, held=held)
-        if isinstance(self._rule, RememberingRule) and len(self._y) >= self._model.starting_points:
+        if self._remembering is not None and len(self._y) >= self._model.starting_points:
             with one_blas_thread(), suppress(NumericalFailure):  # the value is kept; the next question will say so
-                self._memory = self._rule.remember(self._belief(self._fitted(), len(self._y) + len(self._failed) + 1))
+                self._memory = self._remembering.remember(
+                    self._belief(self._fitted(), len(self._y) + len(self._failed) + 1)
+                )
 
     def recommended(self) -> int:
         """The number (from 0) of the told value whose point the model thinks best: of highest posterior mean under noise."""
@@ -227,7 +230,7 @@ class Search(Knowledge):
                     ordinary = float(np.median(fit.units.standardise(self._y)))
                     belief = belief.assuming_bad(hopeless, at_most=ordinary)
                 rule = self._rule_under_noise if self.deterministic is False else self._rule
-                u = rule.propose(belief.assuming_bad(waiting), rng)
+                u = self._proposed(rule, belief.assuming_bad(waiting), rng)
             except NumericalFailure as problem:
                 self.fallback = True
                 text = f"{problem}; the question is a space-filling one instead"
@@ -235,20 +238,35 @@ class Search(Knowledge):
                 u = Sobol().propose(blind, rng)
         return self.domain.from_unit(u[None])[0]
 
+    def _proposed(self, rule: Rule, belief: Belief, rng: Generator) -> Array:
+        """The point (d,) of the unit cube that the rule proposes; one clear error where a rule of the user's own gives none."""
+        given = rule.propose(belief, rng)
+        try:
+            u = np.asarray(given)
+        except ValueError:  # rows of different lengths
+            u = np.empty(0)
+        d = self.domain.dimension
+        if u.shape != (d,) or u.dtype.kind not in "iuf" or not ((u >= -1e-9) & (u <= 1 + 1e-9)).all():
+            raise BadInput(
+                f"rule {type(rule).__name__}: `propose` must return a point of the unit cube, an array of {d} numbers from 0 "
+                f"to 1; got {given!r:.80}"
+            )
+        return u.astype(np.float64)
+
     def _telling(self, waiting: Array) -> int | None:
         """The index of the value whose repeat tells whether there is noise: the best, if it is good or no other point is left.
 
         None as long as that repeat is waited for.
         """
         for k in np.argsort(-self._y, kind="stable"):
-            if key_of(self._X[k]) not in self._ledger.dropped:
+            if key_of(self._U[k]) not in self._ledger.dropped:
                 wanted = self._y[k] >= self._goal or self.exhausted
                 return int(k) if wanted and not (waiting == self._U[k]).all(axis=1).any() else None
         return None
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
-        looked = key_of(self._X[index]) in self._ledger.looked
+        looked = key_of(self._U[index]) in self._ledger.looked
         return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:

@@ -15,6 +15,26 @@ from satisfice.mixed import Mixed
 from satisfice.types import Array, BadInput, Noise
 
 
+class Rows:
+    """An array that grows by rows in amortised constant time; arrays handed out earlier never change."""
+
+    def __init__(self, *shape: int) -> None:
+        self._room = np.empty((16, *shape))
+        self._count = 0
+
+    def append(self, row: Array | float) -> None:
+        """Add a row at the end."""
+        if self._count == len(self._room):
+            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        self._room[self._count] = row
+        self._count += 1
+
+    @property
+    def array(self) -> Array:
+        """All rows so far."""
+        return self._room[: self._count]
+
+
 class Told:
     """All that was told of a domain and a target, as values to be maximised."""
 
@@ -45,14 +65,33 @@ class Told:
                 f"target: {self.target:g} came, the best end of value_range; under noise no number of values shows that the mean "
                 "is not a little short of it: give a target short of it, or say noise=0 if there is none"
             )
-        self._X = np.empty((0, domain.dimension))  # as they were told
-        self._U = np.empty((0, domain.dimension))
-        self._y = np.empty(0)
-        self._failed = np.empty((0, domain.dimension))
+        d = domain.dimension
+        self._told, self._scaled, self._values = Rows(d), Rows(d), Rows()
+        self._failures = Rows(d)
         self._failed_keys: list[bytes] = []
         self._ledger = Ledger()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
+
+    @property
+    def _X(self) -> Array:
+        """The points (n, d) as they were told."""
+        return self._told.array
+
+    @property
+    def _U(self) -> Array:
+        """The points (n, d) in the unit cube."""
+        return self._scaled.array
+
+    @property
+    def _y(self) -> Array:
+        """The values (n,), to be maximised."""
+        return self._values.array
+
+    @property
+    def _failed(self) -> Array:
+        """The points (k, d) of the unit cube whose evaluation failed."""
+        return self._failures.array
 
     @property
     def deterministic(self) -> bool | None:
@@ -80,21 +119,20 @@ class Told:
         if self.value_range is not None and not self.value_range[0] <= value <= self.value_range[1]:
             low, high = self.value_range
             raise BadInput(f"value: {value!r} came; one within the stated range, {low:g} to {high:g}, was wanted")
-        told, key = np.asarray(x, dtype=np.float64) + 0.0, key_of(x)
-        self._X = np.vstack([self._X, told])
-        self._U = np.vstack([self._U, u])
-        self._y = np.append(self._y, y)
-        if self._ledger.add(key, y, fresh) and not held:
+        self._told.append(np.asarray(x, dtype=np.float64) + 0.0)
+        self._scaled.append(u)
+        self._values.append(y)
+        if self._ledger.add(key_of(u), y, fresh) and not held:
             self.count(x, value)
 
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value, not the first one at its point, count towards a certificate."""
-        key = key_of(x)
+        key = self.key(x)
         if self._ledger.count(key, self._sign * value) and self._certificate is None and self.deterministic is False:
             values = np.array(self._ledger.fresh[key])
             found = certificate(self.test, values, self._goal, self._delta, self.tested)
             if found is not None:
-                self._certificate = next(k for k, told in enumerate(self._X) if key_of(told) == key), found
+                self._certificate = next(k for k, u in enumerate(self._U) if key_of(u) == key), found
 
     def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
         """Record that the evaluation of x failed: it gave no value, and the search keeps away from there.
@@ -102,9 +140,10 @@ class Told:
         `bad=True` says that it has none because it went badly: it was pruned, or broke a constraint. Such a point is never
         certified, since its other values are those that went better.
         """
-        self._failed = np.vstack([self._failed, self._point(x)])
-        self._failed_keys.append(key_of(x))
-        self._ledger.fail(key_of(x), bad)
+        u = self._point(x)
+        self._failures.append(u)
+        self._failed_keys.append(key_of(u))
+        self._ledger.fail(key_of(u), bad)
 
     @property
     def _hopeless(self) -> Array:
@@ -113,13 +152,17 @@ class Told:
         chosen = [key not in ledger.first or key in ledger.dropped for key in self._failed_keys]
         return self._failed[np.array(chosen, dtype=bool)]
 
+    def key(self, x: npt.ArrayLike) -> bytes:
+        """What tells the point x from all others: 0.3 and 0.1 + 0.2 are one point where the domain has only one there."""
+        return key_of(self._point(x))
+
     def is_candidate(self, x: npt.ArrayLike) -> bool:
         """Whether the point x is one that has been tested, or is being tested."""
-        return key_of(x) in self._ledger.fresh
+        return self.key(x) in self._ledger.fresh
 
     def fresh_values(self, x: npt.ArrayLike) -> Array:
         """The fresh values (m,) seen at the point x, in the user's units."""
-        return self._sign * np.array(self._ledger.fresh.get(key_of(x), []))
+        return self._sign * np.array(self._ledger.fresh.get(self.key(x), []))
 
     @property
     def _delta(self) -> float:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("botorch")
+WHY = "BOTORCH IS NOT TESTED: it is only in the environment of the benchmarks, where `make test-bench` runs this"
+torch = pytest.importorskip("torch", reason=WHY)
+pytest.importorskip("botorch", reason=WHY)
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import straight

@@ -54,7 +54,9 @@ def wait_for(path: Path, count: int = 1, seconds: float = 60) -> None:
 
 def test_a_good_setting_is_found_told_and_reported():
     found = run("find", "--target", "-0.01", "--noise", "0", "--seed", "1", *SPACE, *COMMAND)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0
+    first = trials()[0].value
+    assert found.stderr == f"satisfice: note: the first value is {first!r}, read from: value: {first!r}\n"
     assert "good: the target is met" in found.stdout
     assert "'study' in satisfice.db" in found.stdout
     assert "satisfice report" in found.stdout
@@ -173,9 +175,9 @@ def test_any_words_without_a_command_are_wrong_input(words):
 def test_a_study_takes_one_command_only(capsys):
     words = ["find", "--target", "0", "--noise", "0", "--budget", "2", "--quiet", *SPACE]
     assert main([*words, *COMMAND]) == 3
-    assert main([*words, "--", "echo", "{x}", "{y}"]) == 2
+    assert main([*words, "--", "echo", "x{x}", "{y}"]) == 2
     assert "use that, or another --name" in capsys.readouterr().err
-    assert main([*words, "--name", "another", "--", "echo", "{x}", "{y}"]) == 0
+    assert main([*words, "--name", "another", "--", "echo", "x{x}", "{y}"]) == 0
     assert main(["status", "--name", "third"]) == 2
     assert "'study', 'another'" in capsys.readouterr().err
 
@@ -188,6 +190,15 @@ def test_failures_are_kept_with_their_reasons_and_too_many_end_it(capsys):
     rows = read_csv("all.csv")
     assert {row["state"] for row in rows} == {"failed"}
     assert "exit code 1: disk {x} is full" in rows[0]["error"]
+
+
+def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(capsys):
+    words = ["find", "--target", "0.9", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
+    assert main([*words, "--", sys.executable, "-c", "print('accuracy: 0,93')", "{x}"]) == 1
+    said = capsys.readouterr().err
+    assert "'accuracy: 0,93' does not tell the value clearly" in said
+    assert 'print it on a line of its own, as "value: 0.93"' in said
+    assert {trial.state.name for trial in trials()} == {"FAIL"}
 
 
 def test_one_run_may_take_only_so_long(capsys):
@@ -246,28 +257,55 @@ print(-(float(sys.argv[1]) - 0.3) ** 2)
 """
 
 
-def interrupted(number: int, *options: str, runs: int = 1) -> subprocess.CompletedProcess[str]:
-    """A search whose third run and later ones take long, ended by a signal when so many of them are under way."""
-    words = ["find", "--target", "0", "--noise", "0", "--budget", "5", *options, *SPACE]
+IGNORING = """
+import os, signal, sys
+for number in sys.argv[1].split(","):
+    signal.signal(int(number), signal.SIG_IGN)
+os.execv(sys.executable, [sys.executable, "-m", "satisfice", *sys.argv[2:]])
+"""
+
+
+def interrupted(
+    *numbers: int, options: tuple[str, ...] = (), runs: int = 1, ignored: tuple[int, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """A search whose third run and later ones take long, sent signals when so many of them are under way.
+
+    It is started with some signals ignored, as background jobs of a script and `nohup` are; a second passes between two signals.
+    """
+    words = ["find", "--target", "0", "--noise", "0", "--budget", "5", "--quiet", *options, *SPACE]
     words += ["--", sys.executable, "-c", SLOW, "{x}", "{y}"]
+    start = ["-c", IGNORING, ",".join(str(int(each)) for each in ignored)] if ignored else ["-m", "satisfice"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "satisfice", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, *start, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_for(Path("begun"), 2 + runs)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    try:
+        wait_for(Path("begun"), 2 + runs)
+        for number in numbers:
+            process.send_signal(number)
+            if number != numbers[-1]:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(1)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
     return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def check_ended_by(number: int, ended: subprocess.CompletedProcess[str]) -> None:
+    assert (ended.returncode, ended.stdout) == (128 + number, "")
+    assert ended.stderr.startswith("stopped; everything found so far is kept in satisfice.db. To go on:")
+    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    states = [trial.state.name for trial in trials()]
+    assert states.count("COMPLETE") == 2
+    assert "RUNNING" not in states
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys):
-    ended = interrupted(signal.SIGINT, "--jobs", str(jobs), runs=jobs)
-    assert (ended.returncode, ended.stdout) == (130, "")
-    assert "Traceback" not in ended.stderr
-    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    ended = interrupted(signal.SIGINT, options=("--jobs", str(jobs)), runs=jobs)
+    check_ended_by(signal.SIGINT, ended)
     before = [(trial.state.name, trial.params) for trial in trials()]
-    assert "RUNNING" not in dict(before)
-    assert [state for state, _ in before].count("COMPLETE") == 2
     printed = ended.stderr.partition("To go on:\n")[2]
     assert shlex.split(printed) == ["satisfice", *ended.args]
     Path("fast").touch()
@@ -277,11 +315,17 @@ def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys)
     assert [state for state, _ in after].count("COMPLETE") == 5
 
 
-def test_a_request_to_end_is_like_ctrl_c():
-    ended = interrupted(signal.SIGTERM)
-    assert ended.returncode == 128 + signal.SIGTERM
-    assert "To go on" in ended.stderr
-    assert "RUNNING" not in [trial.state.name for trial in trials()]
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ignored", [(), (signal.SIGINT,)], ids=["foreground", "background"])
+def test_a_request_to_end_is_like_ctrl_c_in_the_background_too(ignored, number, jobs):
+    ended = interrupted(number, options=("--jobs", str(jobs)), runs=jobs, ignored=ignored)
+    check_ended_by(number, ended)
+
+
+def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
+    ignored = (signal.SIGINT, signal.SIGHUP)
+    check_ended_by(signal.SIGTERM, interrupted(*ignored, signal.SIGTERM, ignored=ignored))
 
 
 def test_a_password_is_not_shown(capsys):

@@ -1,20 +1,19 @@
 """Cells, records, curves: what an experiment asks for, keeps and reads back."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
+import nursery
 from satisfice.cli import main
 from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
 from satisfice.experiments.paper import FIGURES, demanding, panels
 from satisfice.experiments.records import Records, pack, unpack
-from satisfice.experiments.reproduce import IDS, having
+from satisfice.experiments.reproduce import IDS, having, needed, work_of
 from satisfice.experiments.run import run_cell, run_tasks, starting_points, tasks_of
 from satisfice.experiments.spec import Cell, Panel, cells
 from satisfice.types import BadInput
@@ -75,20 +74,61 @@ def test_wrong_words_are_refused_before_anything_is_run_or_drawn(words, said, tm
     assert not (tmp_path / "out").exists()
 
 
+FEW = ["--trials", "1", "--experiments", "1", "--jobs", "1"]
+
+
 @pytest.mark.parametrize(
-    ("package", "extra", "words"),
+    ("packages", "extras", "words"),
     [
         ("matplotlib", "experiments", ["phi"]),
+        ("matplotlib", "experiments", ["lenient"]),
+        ("matplotlib", "experiments", ["synthetic", "--only", "alpine", "--rules", "pg"]),
+        ("joblib", "experiments", ["theory"]),
         ("joblib", "experiments", ["lenient"]),
+        ("Box2D", "push", ["real"]),
+        ("Box2D", "push", ["threshold", "--only", "robot3"]),
+        ("xgboost", "tuning", ["xgboost"]),
         ("distributed", "cluster", ["lenient", "--cluster", "tcp://127.0.0.1:1"]),
+        ("matplotlib, joblib, Box2D, xgboost", "experiments,push,tuning", ["all"]),
+        ("xgboost", "tuning", ["all"]),
     ],
 )
-def test_a_package_that_is_not_installed_is_named_with_its_extra(package, extra, words, tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)
-    assert main(["reproduce", *words, "--out", str(tmp_path)]) == 1
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(f"satisfice: {package} is not installed")
-    assert f"[{extra}]'" in said
+def test_what_is_not_installed_is_named_with_its_extra_before_anything_runs(
+    packages, extras, words, tmp_path, capsys, monkeypatch
+):
+    for package in packages.split(", "):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert main(["reproduce", *words, *FEW, "--out", str(tmp_path / "out")]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    are = "are" if "," in packages else "is"
+    assert said.startswith(f"satisfice: {packages} {are} not installed: pip install '.[{extras}]'")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_an_experiment_does_not_use_may_be_missing(tmp_path):
+    options = {"variant": "paper", "out": tmp_path, "trials": 1, "experiments": 1, "rules": None}
+    drawn, joblib, cluster = ("matplotlib", "experiments"), ("joblib", "experiments"), ("distributed", "cluster")
+    assert needed("threshold", work_of("threshold", **options, only="ackley"), None) == [drawn, joblib]
+    assert needed("theory", work_of("theory", **options, only=None), None) == [joblib]
+    assert needed("phi", work_of("phi", **options, only=None), None) == [drawn]
+    assert needed("real", work_of("real", **options, only=None), "tcp://host:1") == [drawn, cluster]
+
+
+def test_a_problem_whose_runs_are_all_done_needs_no_package(tmp_path):
+    options = {"variant": "paper", "out": tmp_path, "trials": 1, "experiments": 1, "rules": ("pg",), "only": "robot3"}
+    (work,) = work_of("real", **options)
+    assert ("Box2D", "push") in needed("real", [work], None)
+    for task in work.tasks:
+        Records(work.path).append({"key": task.key})
+    assert needed("real", [work], None) == [("matplotlib", "experiments"), ("joblib", "experiments")]
+
+
+def test_out_must_be_a_directory(tmp_path, capsys):
+    (tmp_path / "file").write_text("precious")
+    for out in ("file", "file/below"):
+        assert main(["reproduce", "phi", "--out", str(tmp_path / out)]) == 2
+        assert f"--out: '{tmp_path / 'file'}' is not a directory" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "precious"
 
 
 def test_all_cores_are_used_unless_another_number_is_given(tmp_path, monkeypatch):
@@ -178,29 +218,32 @@ def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
     assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
 
 
-def reproduce(out, *more):
-    return [sys.executable, "-m", "satisfice", "reproduce", "synthetic", "--only", "eggholder", "--rules", "pg,ei",
-            "--trials", "2", "--experiments", "3", "--jobs", "1", "--out", str(out), *more]  # fmt: skip
+def reproduce(out):
+    words = ["reproduce", "synthetic", "--only", "eggholder", "--rules", "pg,ei", "--trials", "2", "--experiments", "3"]
+    script = "import sys; from satisfice.cli import main; sys.exit(main(sys.argv[1:]))"
+    return nursery.fork(script, *words, "--jobs", 1, "--out", out)
 
 
-def test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one(tmp_path):
-    subprocess.run(reproduce(tmp_path / "calm"), check=True, capture_output=True)
-    rng = np.random.default_rng(0)
-    kills = 0
-    for _ in range(10):
-        running = subprocess.Popen(reproduce(tmp_path / "stormy"), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   start_new_session=True)  # fmt: skip
-        time.sleep(rng.uniform(0.8, 3.0))
-        if running.poll() is None:
-            os.killpg(running.pid, signal.SIGKILL)
-            kills += 1
-        running.wait()
-    subprocess.run(reproduce(tmp_path / "stormy"), check=True, capture_output=True)
-    files = [record_file(tmp_path / name, "paper", "eggholder") for name in ("calm", "stormy")]
-    calm, stormy = (sorted(file.read_text().splitlines()) for file in files)
-    assert calm == stormy
-    assert len(calm) == 12
-    assert kills >= 3
+def test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one(tmp_path):
+    calm, stormy = (record_file(tmp_path / name, "paper", "eggholder") for name in ("calm", "stormy"))
+    running = reproduce(tmp_path / "calm")
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    ends = []
+    for records in (0, 1, 4):  # killed before the first record, and in the midst of the others
+        running = reproduce(tmp_path / "stormy")
+        while running.poll() is None and (stormy.read_bytes().count(b"\n") if stormy.exists() else 0) < records:
+            time.sleep(0.001)
+        running.kill()
+        running.communicate(timeout=120)
+        ends.append(running.returncode)
+    assert ends == [-signal.SIGKILL] * 3
+    assert 4 <= stormy.read_bytes().count(b"\n") < 12
+    running = reproduce(tmp_path / "stormy")
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert sorted(calm.read_text().splitlines()) == sorted(stormy.read_text().splitlines())
+    assert len(calm.read_text().splitlines()) == 12
 
 
 def test_a_dask_cluster_makes_the_same_records(tmp_path):

@@ -44,8 +44,9 @@ ITEMS = {
          LEASE + "test_whatever_is_raised_fails_the_trial_and_goes_on"),
     ),
     3: Item(
-        "Ctrl-C at any moment loses nothing and leaves nothing running",
-        (A + "test_fifty_times_ctrl_c_at_any_moment", FAULTS + "test_ctrl_c_at_any_moment_leaves_nothing_running"),
+        "Ctrl-C or a request to end, at any moment, loses nothing and leaves nothing running",
+        (A + "test_fifty_times_ctrl_c_at_any_moment", FAULTS + "test_ctrl_c_at_any_moment_leaves_nothing_running",
+         FIND + "test_a_request_to_end_is_like_ctrl_c_in_the_background_too"),
     ),
     4: Item(
         "An objective that mostly fails ends the search with its error; one that fails at times does not",
@@ -156,8 +157,9 @@ ITEMS = {
          DURABLE + "test_a_value_whose_acknowledgement_was_lost_is_stored_once"),
     ),
     28: Item(
-        "A report that cannot be written leaves the old one",
-        (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",),
+        "A report that cannot be written leaves the old one, and none takes the place of a study",
+        (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",
+         "test_output.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
     ),
     29: Item(
         "Study files of each released version open and go on",
@@ -191,7 +193,7 @@ ITEMS = {
     36: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
         (ENDURANCE + "test_a_killed_worker_of_a_grid_costs_no_cell",
-         "experiments/test_experiments.py::test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_one"),
+         "experiments/test_experiments.py::test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one"),
     ),
     37: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
     38: Item(
@@ -203,11 +205,12 @@ ITEMS = {
         (E + "test_sixty_payloads_arrive_byte_for_byte_and_start_nothing", COMMAND + "test_arguments_arrive_byte_for_byte"),
     ),
     40: Item(
-        "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends",
+        "A command that fails, floods, hangs or leaves children behind is a failed evaluation, and ends, even if we are killed",
         (E + "test_a_gigabyte_on_the_output_costs_no_memory", COMMAND + "test_a_failure_says_why",
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
-         COMMAND + "test_output_that_is_closed_early_or_binary_is_survived"),
+         COMMAND + "test_output_that_is_closed_early_or_binary_is_survived",
+         "test_guardian.py::test_a_search_that_is_killed_takes_its_commands_along"),
     ),
     41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",
@@ -238,7 +241,7 @@ ITEMS = {
     47: Item(
         "Files get the user's modes, and no planted link is followed",
         (HOSTILE + "test_files_are_made_with_the_users_mask_and_through_no_planted_link",
-         "report/test_page.py::test_a_link_in_its_place_is_replaced_not_followed"),
+         "report/test_page.py::test_a_link_in_its_place_is_neither_replaced_nor_followed"),
     ),
     48: Item(
         "No connection is opened or awaited",

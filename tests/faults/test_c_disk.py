@@ -68,9 +68,7 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
         assert process.returncode == 1, (free, err)
         assert err.startswith(("StorageFailed: ", "BadInput: ")), err
         assert "Traceback" not in err
-        report = (
-            "from satisfice.report.page import put\ntry:\n    put(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
-        )
+        report = "from satisfice.output import write_file as w\ntry:\n    w(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
         run(report, where, page)
         assert page.read_bytes() == b"old"
         filler.unlink()  # there is room again: everything is there, and it goes on
@@ -90,15 +88,15 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
 
 WRITING = """
 import ctypes
-from satisfice.report.page import put
+from satisfice.output import write_file
 from satisfice.types import BadInput
 shim, number, tried = ctypes.CDLL(None), int(sys.argv[2]), []
 new = b"new" * 10**5
 for at in range(1, 20):
-    put(where, b"old")
+    write_file(where, b"old")
     shim.shim_arm(ctypes.c_long(at), number)
     try:
-        put(where, new)
+        write_file(where, new)
         failed = False
     except BadInput:
         failed = True

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 
 import pytest
 
@@ -37,39 +36,31 @@ def html_payloads() -> list[str]:
     return [text.format(run) for text in wrapped]
 
 
-def test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium(tmp_path, figures):
-    chromium = shutil.which("chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="NO PAGE IS OPENED IN A BROWSER: no playwright")
-    if chromium is None:
-        pytest.skip("NO PAGE IS OPENED IN A BROWSER: chromium is missing")
+def test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium(browser, tmp_path, figures):
     payloads, heard, shown = html_payloads(), [], 0
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        tab = browser.new_page()
-        tab.on("console", lambda message: heard.append(message.text))
-        tab.on("pageerror", lambda problem: heard.append(str(problem)))
-        tab.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda each: None if each.url.startswith("file:") else heard.append(each.url))
-        for number, payload in enumerate(payloads):
-            calls = []
+    tab = browser.new_page()
+    tab.on("console", lambda message: heard.append(message.text))
+    tab.on("pageerror", lambda problem: heard.append(str(problem)))
+    tab.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
+    tab.on("request", lambda each: None if each.url.startswith("file:") else heard.append(each.url))
+    for number, payload in enumerate(payloads):
+        calls = []
 
-            def objective(params, calls=calls, payload=payload):
-                calls.append(params)
-                if len(calls) == 2:
-                    raise ValueError(payload)
-                return float(len(calls) % 3)
+        def objective(params, calls=calls, payload=payload):
+            calls.append(params)
+            if len(calls) == 2:
+                raise ValueError(payload)
+            return float(len(calls) % 3)
 
-            space = {payload: (0.0, 1.0), "choice": [payload, "other"]}
-            answer = find(objective, space, 9.0, noise=0, budget=5, name=payload, seed=1, model=BLIND)
-            answer.study.set_user_attr(payload, payload)
-            tab.goto(page.write(view(answer.study), tmp_path / f"{number}.html").as_uri())
-            assert tab.evaluate("window.__pwned") is None
-            assert tab.locator("script, iframe, img, object, embed, link, base, form").count() == 0
-            assert "default-src 'none'" in tab.locator("meta[http-equiv=Content-Security-Policy]").get_attribute(
-                "content"
-            )
-            shown += 1
-        browser.close()
+        space = {payload: (0.0, 1.0), "choice": [payload, "other"]}
+        answer = find(objective, space, 9.0, noise=0, budget=5, name=payload, seed=1, model=BLIND)
+        answer.study.set_user_attr(payload, payload)
+        tab.goto(page.write(view(answer.study), tmp_path / f"{number}.html").as_uri())
+        assert tab.evaluate("window.__pwned") is None
+        assert tab.locator("script, iframe, img, object, embed, link, base, form").count() == 0
+        assert "default-src 'none'" in tab.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
+        shown += 1
+    tab.close()
     figures |= {"payloads": len(payloads), "pages opened": shown, "executed": 0}
     figures["dialogs, messages and requests"] = len(heard)
     assert heard == []
@@ -85,7 +76,7 @@ def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
     answer = find(lambda params: next(values), space, 1e9, noise=0, budget=11, seed=1, model=BLIND)
     from satisfice.cli.show import as_json, write_csv
 
-    write_csv(view(answer.study), out)
+    write_csv(answer.study, out)
     with out.open(newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     live = [

@@ -21,10 +21,10 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
-from satisfice.report import page
+from satisfice.output import write_file
 from satisfice.study.storage import open_storage, open_study
 from satisfice.study.view import view
-from satisfice.types import SatisficeError
+from satisfice.types import BadInput, SatisficeError
 
 pytestmark = pytest.mark.faults
 SRC = Path(__file__).parents[2] / "src"
@@ -161,14 +161,16 @@ def test_files_are_made_with_the_users_mask_and_through_no_planted_link(tmp_path
     before = os.umask(0o022)
     try:
         study = open_study("n", shared / "s.db", direction="maximize")
-        page.put(shared / "page.html", b"page")
+        with pytest.raises(BadInput, match="symbolic link"):
+            write_file(shared / "page.html", b"page")
+        write_file(shared / "other.html", b"page")
     finally:
         os.umask(before)
-    modes = {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in shared.iterdir()}
+    modes = {path.name: oct(stat.S_IMODE(path.lstat().st_mode)) for path in shared.iterdir() if not path.is_symlink()}
     figures |= {"links planted": 2, "followed": int(victim.read_text() != "precious"), "modes": modes}
     assert victim.read_text() == "precious"
-    assert modes == {"s.db": "0o644", "page.html": "0o644"}
-    assert not (shared / "page.html").is_symlink()
+    assert modes == {"s.db": "0o644", "other.html": "0o644"}
+    assert (shared / "page.html").readlink() == victim  # refused, and left as it was
     assert "://" not in json.dumps(study.user_attrs)
 
 
@@ -180,6 +182,7 @@ def hear(event, arguments):
         seen.append((event, str(arguments[1:])))
 sys.addaudithook(hear)
 from satisfice.cli import main
+from satisfice.output import write_file
 words = ["find", "--target", "-0.01", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
 code = main([*words, "--", "sh", "-c", "echo -$1", "sh", "{x}"])
 code += main(["report"]) + main(["status", "--csv", "all.csv"])

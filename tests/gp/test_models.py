@@ -1,5 +1,8 @@
 """Units and models: standardising, learning, weights, and that a cache never changes a result."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -10,7 +13,7 @@ from satisfice.gp import learned
 from satisfice.gp.additive import Additive
 from satisfice.gp.fit import Observations
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.learned import every_third, has_grown
+from satisfice.gp.learned import CHAIN, every_third, has_grown
 from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
@@ -204,8 +207,8 @@ def test_between_fresh_starts_a_kernel_far_behind_hardly_moves(monkeypatch):
         return plain(kernel, *args)
 
     monkeypatch.setattr(learned, "learn", watched)
-    data = seen(60)
-    at_last = next(n for n in range(60, 50, -1) if has_grown(n))
+    data = seen(70)
+    at_last = next(n for n in range(70, 60, -1) if has_grown(n))
     auto_model().fit(data.first(at_last))
     assert set(rounds[-6:]) == {1, 50}
     assert set(rounds[:6]) == {50}
@@ -279,3 +282,52 @@ def test_a_hyperparameter_at_its_bound_is_named():
     alternating = Observations(Box([(0.0, 1.0)]), U, (-1.0) ** np.arange(12), 5.0, None, 0)
     fit = paper_model().fit(alternating)
     assert np.isfinite(fit.weights).all()
+
+
+SCHEDULED = [m for m in range(1, 2001) if has_grown(m)]
+
+
+@pytest.mark.parametrize("n", [1, 12, 25, 26, 50, 51, 99, 100, 230, 1000, 1999])
+def test_a_history_of_any_length_is_picked_up_by_a_short_chain_of_learnings(n):
+    counts = auto_model().exact.lineage(n)
+    assert counts[-1] == max(m for m in SCHEDULED if m <= n)
+    if counts[-1] <= CHAIN:
+        assert counts == [m for m in SCHEDULED if m <= n]
+    else:
+        assert len(counts) <= 2
+        assert counts[-1] <= 2 * counts[0]
+
+
+def test_every_learning_starts_from_one_that_a_search_step_by_step_has_made():
+    """The lineage of a count, without its end, is part of the lineage of the count before it or of its epoch's first one."""
+    model = auto_model().exact
+    for before, m in itertools.pairwise(SCHEDULED):
+        made = {*model.lineage(before), before}
+        assert set(model.lineage(m)[:-1]) <= made
+
+
+@pytest.mark.parametrize(("noise", "n"), [(0.0, 70), (None, 60), (0.0, 215)])
+def test_a_fit_step_by_step_and_one_at_once_are_the_same_to_the_last_bit(noise, n):
+    data = seen(n, noise=0.1 if noise is None else noise)
+    data = replace(data, noise=noise)
+    fit = None
+    for m in range(1 if n < 100 else 190, n + 1):
+        fit = auto_model().fit(data.first(m), fit)
+    at_once = auto_model().fit(data)
+    assert fit.learned_at == at_once.learned_at
+    for one, other in zip(fit.posteriors, at_once.posteriors, strict=True):
+        assert (one.kernel.parameters == other.kernel.parameters).all()
+        assert (one.L == other.L).all()
+        assert (one.y == other.y).all()
+    assert (fit.weights == at_once.weights).all()
+
+
+def test_a_kernel_without_a_posterior_would_have_no_weight_where_there_are_many_observations():
+    data = seen(208)
+    fit = auto_model().fit(data)
+    assert len(fit.posteriors) < len(fit.learned)
+    z = fit.posteriors[0].y
+    everyone = [Posterior.given(each.kernel, each.lam, data.U, z).log_evidence + each.prior for each in fit.learned]
+    weights = np.exp(np.array(everyone) - max(everyone))
+    assert np.sort(weights)[-len(fit.posteriors) :] == pytest.approx(np.sort(fit.weights / fit.weights.max()))
+    assert np.sort(weights)[: -len(fit.posteriors)].max() < 1e-4

@@ -1,20 +1,11 @@
 """The page in a real browser: light and dark, narrow and wide, and with names that attack it."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
 from studies import study
 
 from satisfice.report import page
-
-CHROMIUM = shutil.which("chromium")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: the page is NOT tested in a browser"
-)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not installed: the page is NOT tested in a browser"
-)
 
 ATTACKS = [
     "<script>window.pwned = 1</script>",
@@ -35,15 +26,7 @@ ATTACKS = [
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(chromium, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     hostile = {f"{attack} {k}": (0.0, 1.0) for k, attack in enumerate(ATTACKS[:6])}
     hostile |= {
@@ -104,3 +87,10 @@ def test_plots_say_what_is_under_the_pointer_and_are_drawn(browser, pages):
     )
     assert outside == 0
     tab.close()
+
+
+def test_a_browser_that_has_gone_is_started_again(chromium):
+    gone = chromium.ready()
+    assert chromium.ready() is gone
+    gone.close()
+    assert chromium.ready().new_page().evaluate("1 + 1") == 2

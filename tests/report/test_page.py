@@ -157,11 +157,13 @@ def test_the_file_is_whole_and_leaves_nothing_beside(good, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_link_in_its_place_is_replaced_not_followed(good, tmp_path):
+def test_a_link_in_its_place_is_neither_replaced_nor_followed(good, tmp_path):
     (tmp_path / "mine").write_text("precious")
     (tmp_path / "report.html").symlink_to(tmp_path / "mine")
-    page.write(good, tmp_path / "report.html")
+    with pytest.raises(BadInput, match="symbolic link"):
+        page.write(good, tmp_path / "report.html")
     assert (tmp_path / "mine").read_text() == "precious"
+    assert (tmp_path / "report.html").is_symlink()
 
 
 def current_umask() -> int:

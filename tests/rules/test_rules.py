@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import norm
 
-from satisfice.belief import Belief
+from satisfice.belief import Belief, Seen
 from satisfice.domain import Box
 from satisfice.finite import Finite
 from satisfice.gp.additive import Additive
@@ -33,9 +33,9 @@ def belief_on(domain, members=2, n=14, seed=3, target=1.4):
     ]
     weights = [0.6, 0.3, 0.1] if members == 3 else ([0.7, 0.3] if members == 2 else [1.0])
     posteriors = [Posterior.given(kernel, 1e-6, U, y) for kernel in kernels[:members]]
-    return Belief(
-        tuple(zip(weights, posteriors, strict=True)), domain, target, n + 1, seed, y.max(), U[np.argsort(-y)[:5]], U
-    )
+    members = tuple(zip(weights, posteriors, strict=True))
+    best = U[np.argsort(-y)[:5]]
+    return Belief(members, domain, target, n + 1, seed, y.max(), best, U, seen=Seen(U, y, 0.0))
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -74,11 +74,21 @@ def mixture_excess(belief, U, level):
     return np.sum(parts, axis=0)
 
 
-def upper_bound(belief, U):
+def mixture_moments(belief, U):
     weights = np.array([weight for weight, _ in belief.members])
     means, stds = np.moveaxis(np.array([posterior.marginal(U) for _, posterior in belief.members]), 1, 0)
     mean = weights @ means
-    return mean + np.sqrt(np.log(belief.step)) * np.sqrt(weights @ (stds**2 + means**2) - mean**2)
+    return mean, np.sqrt(weights @ (stds**2 + means**2) - mean**2)
+
+
+def upper_bound(belief, U):
+    mean, std = mixture_moments(belief, U)
+    return mean + np.sqrt(np.log(belief.step)) * std
+
+
+def straddle(belief, U):
+    mean, std = mixture_moments(belief, U)
+    return 1.96 * std - np.abs(mean - belief.target)
 
 
 @pytest.mark.parametrize("members", [1, 2, 3])
@@ -90,6 +100,7 @@ def upper_bound(belief, U):
         ("eg", lambda b, U: mixture_excess(b, U, b.target)),
         ("ei", lambda b, U: mixture_excess(b, U, b.incumbent)),
         ("ucb", upper_bound),
+        ("straddle", straddle),
     ],
 )
 def test_a_rule_maximises_its_utility(name, utility, members):

@@ -1,18 +1,20 @@
 """ts and sts against the laws they draw from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy.stats import chisquare
 
-from satisfice.belief import Belief
+from satisfice.belief import Belief, Seen
 from satisfice.domain import Box
 from satisfice.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.rules import sampled
-from satisfice.rules.sampled import SatisficingThompson, ThompsonSampling, draw_values
+from satisfice.rules.sampled import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling, draw_values
 from satisfice.types import BadInput
 
 POINTS = np.linspace(0, 1, 12)[:, None]
@@ -133,3 +135,67 @@ def test_sts_on_a_finite_set_takes_the_nearest_good_point_or_the_best_one():
             good = np.flatnonzero(values >= target)
             best = good[np.argmin(np.abs(POINTS[good, 0] - 0.1))] if len(good) else np.argmax(values)
             assert asked[0] == POINTS[best, 0]
+
+
+def first_of(belief, values, tolerance):
+    """By a loop: the points in the order in which they were first evaluated, then the others in the seed's order."""
+    tried = [round(11 * u) for u in belief.seen.points[:, 0]]
+    others = default_rng([belief.seed, 0]).permutation(12)
+    level = belief.target if tolerance is None else values.max() - tolerance
+    avoided = {round(11 * u) for u in belief.avoid[:, 0]}
+    for i in [*tried, *others]:
+        if values[i] >= level and i not in avoided:
+            return i
+    return max((i for i in range(12) if i not in avoided), key=lambda i: values[i])
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.3])
+@pytest.mark.parametrize("target", [0.5, 50.0])
+@pytest.mark.parametrize("noisy", [True, False])
+def test_sts_first_asks_the_first_tried_point_that_the_draw_calls_good_enough(noisy, target, tolerance):
+    posterior = known()
+    tried = POINTS[[8, 2, 8, 5]]
+    belief = on(Finite(POINTS), ((1.0, posterior),), target)
+    belief = replace(
+        belief, seen=Seen(tried, np.zeros(4), 0.1), avoid=tried[:0] if noisy else tried, may_repeat=noisy, seed=7
+    )
+    asked = set()
+    for seed in range(60):
+        found = FirstSatisficingThompson(tolerance).propose(belief, default_rng(seed))
+        rng = default_rng(seed)
+        rng.choice(1, p=[1.0])
+        values = draw_values(posterior, POINTS, rng)
+        assert found[0] == POINTS[first_of(belief, values, tolerance), 0]
+        asked.add(float(found[0]))
+    assert len(asked) > 3  # tried ones, untried ones, and maximisers
+
+
+@pytest.mark.parametrize("tolerance", [None, 1.5])
+def test_sts_first_on_a_box_tries_a_tried_point_again_and_else_a_listed_or_the_best_one(tolerance):
+    box = Box([(0.0, 1.0)] * 2)
+    X = default_rng(1).random((6, 2))
+    posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-2, X, np.cos(9 * X[:, 0]) - X[:, 1])
+    kinds = set()
+    for target in (0.3, 1.2, 30.0):
+        belief = replace(on(box, ((1.0, posterior),), target), seen=Seen(X, posterior.y, 0.1), may_repeat=True)
+        for seed in range(6):
+            found = FirstSatisficingThompson(tolerance).propose(belief, default_rng(seed))
+            rng = default_rng(seed)
+            rng.choice(1, p=[1.0])
+            path = draw_path(posterior, rng)
+            height = path(box.grid(41).U).max()
+            level = target if tolerance is None else height - tolerance
+            value, before = path(found[None])[0], path(X)
+            tried = np.flatnonzero((X == found).all(axis=1))
+            if len(tried):
+                assert (before[: tried[0]] < level + 0.02).all()
+                assert value >= level - 0.02
+                kinds.add("tried")
+            elif value < height - 0.02:
+                assert (before < level + 0.02).all()
+                assert value >= level - 0.02
+                kinds.add("listed")
+            else:
+                assert (before < level + 0.02).all()
+                kinds.add("best")
+    assert kinds >= ({"tried", "listed", "best"} if tolerance is None else {"tried", "listed"})

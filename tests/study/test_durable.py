@@ -26,6 +26,15 @@ def test_a_storage_travels_to_another_process(where):
     assert optuna.load_study(study_name="one", storage=copy).best_value == 1.5
 
 
+def test_a_storage_arrives_in_another_process_while_the_server_restarts(postgres_server, postgres):
+    packed = pickle.dumps(open_storage(postgres))
+    postgres_server.crash()
+    later = threading.Timer(1.0, postgres_server.start)
+    later.start()
+    assert pickle.loads(packed).get_all_studies() == []  # noqa: S301
+    later.join()
+
+
 def test_every_call_of_a_storage_has_patience():
     built_on = {"create_new_trial", "set_trial_param", "get_all_trials", "get_best_trial", "get_n_trials"}
     built_on |= {"check_trial_is_updatable", "remove_session", "get_trial_number_from_id", "get_trial_params"}

@@ -65,11 +65,29 @@ def test_an_objective_that_mostly_fails_ends_the_search_with_its_error(tmp_path)
     def broken(params):
         raise ValueError("no data")
 
-    with pytest.raises(TooManyFailures, match=r"5 of 5.*ValueError: no data"):
+    said = r"^5 of 5 evaluations failed; the most frequent error \(5 times\) was: ValueError: no data\. Correct"
+    with pytest.raises(TooManyFailures, match=said):
         find(broken, SPACE, 1.0, budget=50, storage=tmp_path / "s.db", name="n", seed=1, noise=0)
     # the objective was repaired: the same call goes on
     answer = find(branin, SPACE, 1e9, budget=8, storage=tmp_path / "s.db", name="n", seed=1, noise=0, model=BLIND)
     assert (answer.evaluations, answer.failures) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "which"),
+    [
+        ("abcde", r"the first error was: ValueError: a\."),
+        ("abcbe", r"the most frequent error \(2 times\) was: ValueError: b\."),
+    ],
+)
+def test_the_error_that_is_named_is_the_most_frequent_one_if_there_is_one(texts, which):
+    left = iter(texts)
+
+    def broken(params):
+        raise ValueError(next(left))
+
+    with pytest.raises(TooManyFailures, match=f"^5 of 5 evaluations failed; {which} Correct"):
+        find(broken, SPACE, 1.0, budget=50, seed=1, noise=0)
 
 
 def test_an_objective_that_fails_sometimes_does_not():

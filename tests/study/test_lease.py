@@ -5,6 +5,8 @@ import time
 
 import optuna
 import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from satisfice.study.lease import ERROR, LEASE, WORKER_LOST, Lease, LeaseLost, reclaim
@@ -88,9 +90,30 @@ def test_in_memory_there_is_no_lease_but_the_same_ways():
 
 def test_a_waiting_trial_gets_its_lease_when_it_is_taken(study):
     study.enqueue_trial({"x": 0.5})
-    with Lease(study, study.ask()._trial_id) as lease:
-        assert trial_of(lease).system_attrs[LEASE]["beat"] == 1
+    with Lease.pop(study) as lease:
+        trial = trial_of(lease)
+        assert (trial.state, trial.system_attrs[LEASE]["beat"]) == (TrialState.RUNNING, 1)
         lease.tell(1.0)
+    assert Lease.pop(study) is None
+
+
+def test_a_waiting_trial_is_taken_in_memory_and_from_storages_of_others_too(tmp_path):
+    journal = JournalStorage(JournalFileBackend(str(tmp_path / "study.log")))
+    for storage, leased in ((None, False), (journal, True)):
+        study = open_study("leases", storage, direction="maximize")
+        study.enqueue_trial({"x": 0.5})
+        with Lease.pop(study) as lease:
+            assert (LEASE in trial_of(lease).system_attrs) == leased
+            lease.tell(1.0)
+        assert Lease.pop(study) is None
+
+
+def test_a_trial_whose_taking_was_acknowledged_in_vain_is_ours(postgres, proxy):
+    study = open_study("leases", proxy.url(postgres), direction="maximize")
+    study.enqueue_trial({"x": 0.5})
+    proxy.armed = True
+    assert Lease.pop(study).trial_id == study.trials[0]._trial_id
+    assert proxy.cut == 1
 
 
 class Unspeakable(Exception):

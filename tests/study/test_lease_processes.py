@@ -1,12 +1,11 @@
 """Real workers that are killed, frozen and forked while they hold a lease."""
 
 import signal
-import subprocess
-import sys
 import time
 
 from optuna.trial import TrialState
 
+import nursery
 from satisfice.study.lease import reclaim
 from satisfice.study.storage import open_study
 
@@ -26,13 +25,7 @@ except LeaseLost as problem:
 
 
 def worker(where):
-    process = subprocess.Popen(
-        [sys.executable, "-c", WORKER, where],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = nursery.fork(WORKER, where)
     return process, int(process.stdout.readline())
 
 
@@ -97,7 +90,8 @@ os.waitpid(child, 0)
 
 def test_a_forked_child_renews_its_own_leases(tmp_path):
     path = str(tmp_path / "study.db")
-    subprocess.run([sys.executable, "-c", FORKING, path], check=True, timeout=60)
+    process = nursery.fork(FORKING, path)
+    assert (process.communicate(timeout=60), process.returncode) == (("", ""), 0)
     parent, child = open_study("leases", path, direction="maximize").trials
     assert parent.value > 2
     assert child.value > 2
@@ -132,7 +126,8 @@ for kill in range(kills):
 def test_kills_at_any_moment_lose_nothing_and_leave_nothing_running(where, tmp_path):
     told = tmp_path / "told"
     told.touch()
-    subprocess.run([sys.executable, "-c", KILLED, where, str(told), "15"], check=True, timeout=120)
+    process = nursery.fork(KILLED, where, told, 15)
+    assert (process.communicate(timeout=120), process.returncode) == (("", ""), 0)
     study = open_study("leases", where, direction="maximize")
     values = {trial._trial_id: trial.value for trial in study.trials}
     acknowledged = dict(line.split() for line in told.read_text().splitlines())

@@ -73,7 +73,9 @@ def same(first, second):
     return repr(first) == repr(second)  # tells 1 from 1.0 and True
 
 
-@pytest.mark.filterwarnings("ignore:.* means the whole numbers:satisfice.SatisficeWarning")
+@pytest.mark.filterwarnings(
+    "ignore:(?s).* means the whole numbers:satisfice.SatisficeWarning"
+)  # a name may have two lines
 @settings(deadline=None, max_examples=300)
 @given(space=spaces(), seed=st.integers(0, 2**32))
 @example(space=Space.of(EVERYTHING), seed=0)

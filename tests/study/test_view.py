@@ -1,5 +1,6 @@
 """`view` as the report and the command line use it."""
 
+import json
 import re
 
 import optuna
@@ -7,7 +8,7 @@ import pytest
 
 from satisfice import BadInput, GoodActionSampler, find
 from satisfice.cli.show import write_csv
-from satisfice.study.mark import CANCELLED
+from satisfice.study.mark import ASKED, CANCELLED
 from satisfice.study.settings import SETTINGS, Settings
 from satisfice.study.space import Space
 from satisfice.study.storage import open_storage
@@ -61,7 +62,7 @@ def test_running_and_cancelled_trials_are_shown_as_such():
 def test_any_study_can_be_viewed_with_a_target():
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
-    with pytest.raises(BadInput, match="give the target"):
+    with pytest.raises(BadInput, match="has no target: it was not made by satisfice"):
         view(study)
     shown = view(study, target=0.5)
     assert shown.answer.evaluations == 8
@@ -77,7 +78,7 @@ def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path)
     row = shown.answer.table()[4]
     assert (row["params_value"], row["params_state"]) == tuple(study.trials[4].params.values())
     assert (row["value"], row["state"]) == (study.trials[4].value, "complete")
-    write_csv(shown, tmp_path / "all.csv")
+    write_csv(study, tmp_path / "all.csv")
     header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
     assert header == ["number", "params_value", "params_state", "value", "state", "repeats", "hope", "error", "seconds"]
     assert header == list(row)
@@ -131,3 +132,18 @@ def test_trials_outside_of_the_space_are_left_out_with_a_note():
     shown = view(study)
     assert shown.answer.value < 0
     assert any(re.match("trials left out, .*: 1$", note) for note in shown.answer.notes)
+
+
+def test_a_mark_that_lies_outside_of_the_space_is_passed_over():
+    study = optuna.create_study(direction="maximize")
+    space = Space.of({"x": (0.0, 1.0)})
+    Settings(2.0, space=space).store(study)
+    mark = json.dumps({"x": [5.0], "repeats": None, "hope": None})
+    for state, value in ((optuna.trial.TrialState.FAIL, None), (optuna.trial.TrialState.COMPLETE, 1.5)):
+        study.add_trial(
+            optuna.create_trial(state=state, value=value, params={"x": 1.0}, distributions=space.distributions,
+                                system_attrs={ASKED: mark})
+        )  # fmt: skip
+    shown = view(study)
+    assert [each.state for each in shown.evaluations] == ["failed", "complete"]
+    assert shown.answer.point.tolist() == [1.0]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from processes import start
-from satisfice.study.lease import ERROR, WORKER_LOST
+from satisfice.study.lease import ERROR, LEASE, PERIOD, WORKER_LOST, Lease, Look, reclaim
 from satisfice.study.mark import CANCELLED, Mark
 from satisfice.study.settings import VERDICT, Settings
 from satisfice.study.space import Space
@@ -100,10 +101,11 @@ def test_optunas_own_loop_stops_in_all_processes_too(tmp_path):
             time.sleep(0.05)
             return 1 - (trial.suggest_float("x", 0, 1) - 0.3) ** 2 - (trial.suggest_float("y", 0, 1) - 0.6) ** 2
         study.optimize(objective, n_trials=50, callbacks=[stop_when_certain()])
-        print(json.dumps(study.user_attrs["satisfice:verdict"]))
+        print("[]")
     """
     where = str(tmp_path / "s.db")
-    assert ended([start(script, where) for _ in range(3)]) == ["good"] * 3
+    ended([start(script, where) for _ in range(3)])
+    assert open_study("n", where, direction="maximize").user_attrs[VERDICT] == "good"  # when all have looked
     trials = trials_of(where)
     assert {trial.state for trial in trials} == {TrialState.COMPLETE}
     assert len({(trial.params["x"], trial.params["y"]) for trial in trials}) == len(trials) < 100
@@ -148,6 +150,50 @@ def test_the_trial_of_a_killed_worker_is_made_again_within_the_budget(where):
     assert [trial.state for trial in trials] == [TrialState.FAIL] + [TrialState.COMPLETE] * 4
     shown = view(open_study("n", where, direction="maximize"))
     assert [each.state for each in shown.evaluations] == ["cancelled"] + ["complete"] * 4
+
+
+def test_a_worker_killed_as_it_takes_a_queued_trial_leaves_it_to_be_given_up(where):
+    script = """
+        import sqlalchemy
+        from sqlalchemy.orm import Session
+        from satisfice.study.storage import open_storage
+        engine = open_storage(where).engine
+        def die_when_it_runs(session):
+            with engine.connect() as connection:
+                if connection.exec_driver_sql("SELECT count(*) FROM trials WHERE state = 'RUNNING'").scalar():
+                    os._exit(9)
+        sqlalchemy.event.listen(Session, "after_commit", die_when_it_runs)
+        find(lambda params: params["x"], SPACE, 2.0, noise=0, budget=1, storage=where, name="n", model=BLIND)
+    """
+    study = open_study("n", where, direction="maximize")
+    study.enqueue_trial({"x": 0.25, "y": 0.5})
+    victim = start(script, where)
+    _, err = victim.communicate(timeout=60)
+    assert (victim.returncode, err) == (9, "")
+    assert [trial.state for trial in study.trials] == [TrialState.RUNNING]
+    seen: dict[int, Look] = {}
+    lost = [reclaim(study, seen, lambda at=at: PERIOD * at) for at in range(5)]
+    assert lost == [[], [], [], [study.trials[0]._trial_id], []]
+    assert study.trials[0].datetime_start is not None
+
+
+def test_a_queued_trial_is_taken_by_one_of_many(where):
+    studies = [open_study("n", where, direction="maximize") for _ in range(4)]
+    for k in range(10):
+        studies[0].enqueue_trial({"x": k / 10})
+    taken: list[int] = []
+
+    def take(study):
+        while (lease := Lease.pop(study)) is not None:
+            taken.append(lease.trial_id)
+
+    threads = [threading.Thread(target=take, args=(study,)) for study in studies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == [trial._trial_id for trial in studies[0].trials]
+    assert all(trial.system_attrs[LEASE]["beat"] == 1 for trial in studies[0].trials)
 
 
 def test_a_setting_that_loses_its_worker_three_times_is_a_failure():

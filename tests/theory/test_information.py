@@ -1,5 +1,6 @@
 """Information gain: dense algebra, brute force over all multisets, submodularity."""
 
+import re
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -109,17 +110,46 @@ def test_a_kernel_above_one_is_refused_with_the_way_out():
 
 
 @pytest.mark.parametrize(
-    ("lam", "points", "T", "message"),
+    ("lam", "points", "message"),
     [
-        (0.0, np.zeros((1, 1)), 3, "lam"),
-        (1.0, np.zeros((0, 1)), 3, "shape"),
-        (1.0, np.zeros(3), 3, "shape"),
-        (1.0, np.zeros((1, 1)), 0, "rounds"),
+        (0.0, np.zeros((1, 1)), "`lam` must be a positive number; got 0.0"),
+        ("1", np.zeros((1, 1)), "`lam` must be a positive number; got '1'"),
+        ([1.0, 2.0], np.zeros((1, 1)), "`lam` must be a positive number; got [1.0, 2.0]"),
+        (1.0, np.zeros((0, 1)), "of shape (number of points, d); got array("),
+        (1.0, np.zeros(3), "of shape (number of points, d); got array("),
+        (1.0, [0.1, 0.2], "of shape (number of points, d); got [0.1, 0.2]"),
+        (1.0, [[0.1], [0.2, 0.3]], "of shape (number of points, d); got [[0.1], [0.2, 0.3]]"),
+        (1.0, [["a"]], "of shape (number of points, d); got [['a']]"),
+        (1.0, [[np.nan]], "of shape (number of points, d); got [[nan]]"),
+        (1.0, None, "of shape (number of points, d); got None"),
     ],
 )
-def test_what_has_no_gain_is_refused(lam, points, T, message):
-    with pytest.raises(BadInput, match=message):
-        greedy_information_gain(SE, lam, points, T)
+def test_what_has_no_gain_is_refused(lam, points, message):
+    with pytest.raises(BadInput, match=re.escape(message)):
+        information_gain(SE, lam, points)
+    with pytest.raises(BadInput, match=re.escape(message)):
+        greedy_information_gain(SE, lam, points, 3)
+
+
+@pytest.mark.parametrize("T", [0, -1, 2.5, "3", None])
+def test_rounds_that_are_none_are_refused(T):
+    with pytest.raises(BadInput, match=re.escape(f"`T` must be a number of rounds, 1 or more; got {T!r}")):
+        greedy_information_gain(SE, 1.0, np.zeros((1, 1)), T)
+
+
+def test_a_kernel_that_is_none_or_has_another_dimension_is_refused():
+    with pytest.raises(BadInput, match=r"`kernel` must be a kernel, .*; got 'se'"):
+        information_gain("se", 1.0, [[0.1]])
+    wide = Stationary("se", np.array([0.3, 0.4]))
+    with pytest.raises(BadInput, match="`U` must have as many columns as the kernel has length-scales; got 3"):
+        information_gain(wide, 1.0, [[0.1, 0.2, 0.3]])
+
+
+def test_lists_are_as_good_as_arrays():
+    rows = [[0.1, 0.5], [0.2, 1], [0, 0.7]]
+    assert information_gain(SE, 0.5, rows) == information_gain(SE, 0.5, np.array(rows))
+    lists, arrays = (greedy_information_gain(SE, 0.5, points, 4) for points in (rows, np.array(rows)))
+    np.testing.assert_array_equal(lists.upper, arrays.upper)
 
 
 @pytest.mark.parametrize(("kernel", "lam"), CASES)

@@ -5,12 +5,8 @@ import json
 import shlex
 import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from satisfice.answer import Answer
@@ -24,11 +20,13 @@ from satisfice.cli.show import (
     lines,
     plain,
     same_place,
-    stored_view,
+    stored_study,
     write_csv,
 )
 from satisfice.command import Command, filled
+from satisfice.printed import SHOWN, Printed
 from satisfice.search import Search
+from satisfice.study.interrupt import Ending
 from satisfice.types import BadInput
 
 CODES = {"good": 0, "open": 3, "none": 4}
@@ -45,11 +43,20 @@ parameters:
   name=a,b,c               choices
   name=value               a constant
 
-The value is the number at the end of the last line that ends with one, or "value" in a JSON object on the last line.
-{name} stands for a parameter, {{ and }} for braces; no shell is involved. Another exit code than 0, no number, or no end in
-time is a failed evaluation. The study is kept in a file: the same command goes on with it.
+value: what the command prints on its standard output, one of
+  {"value": 0.93}          a JSON object on the last line; --value KEY names another entry
+  0.93                     a number alone on a line
+  accuracy: 0.93           after a colon or an equals sign
+  best accuracy 0.93       after words
 
-exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C
+The last line that ends with a number counts. If that number can be read in more than one way, as in 0,93 or 1,234.5 or 12:30
+or 93 % or "done, elapsed 12", the evaluation fails, and no earlier line is read instead. So does one with another exit code
+than 0, without a number, or without an end in time. A note says which line the first value was read from.
+
+{name} stands for a parameter, {{ and }} for braces; no shell is involved. The study is kept in a file: the same command goes
+on with it.
+
+exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
 """
 
 
@@ -90,9 +97,9 @@ def run(given: argparse.Namespace) -> int:
     """Search, and print the answer."""
     check_output(given)
     space: Any = read_params(given.param)
-    command = Command(tuple(given.user_command), given.each, given.value)
+    command = Command(tuple(given.user_command), given.each, given.value, None if given.quiet else _say_where)
     command.check(space)
-    with _ending_by_interrupt() as came:
+    with Ending() as ending:
         try:
             answer = _search(given, space, command)
         except KeyboardInterrupt:
@@ -100,9 +107,9 @@ def run(given: argparse.Namespace) -> int:
             while command.running:  # threads that wait for their runs to end
                 time.sleep(0.05)
             _say_how_to_go_on(given)
-            return 128 + (came[0] if came else signal.SIGINT)
+            return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
-        write_csv(stored_view(given.storage, given.name), given.csv)
+        write_csv(stored_study(given.storage, given.name), given.csv)
     if given.csv == STDOUT:
         return CODES[answer.verdict]
     if given.json:
@@ -164,25 +171,10 @@ def _remember(study: Any, given: argparse.Namespace) -> None:
         raise BadInput(f"command: the study {given.name!r:.80} was made with {other:.200}; use that, or another --name")
 
 
-@contextmanager
-def _ending_by_interrupt() -> Iterator[list[int]]:
-    """Treat a request to end, or the end of the terminal, like Ctrl-C; the list holds the signal that came."""
-    came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if not came:
-            came.append(number)
-            signal.raise_signal(signal.SIGINT)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _say_where(first: Printed) -> None:
+    """Print which line the first value was read from, so that one that was misread is seen early."""
+    line = first.line if len(first.line) <= SHOWN else f"...{first.line[-SHOWN:]}"
+    print(plain(f"satisfice: note: the first value is {first.value!r}, read from: {line}"), file=sys.stderr)
 
 
 def _say_how_to_go_on(given: argparse.Namespace) -> None:

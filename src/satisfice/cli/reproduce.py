@@ -38,27 +38,29 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the experiments that were asked for."""
-    from satisfice.experiments.reproduce import IDS, having, reproduce
+    from satisfice.experiments.reproduce import IDS, having, needed, reproduce, work_of
+    from satisfice.extras import check_extras
 
     if given.id not in (*IDS, "all"):
         raise BadInput(f"id: {given.id!r} came; one of {', '.join(IDS)} or all was wanted")
+    _check_directory(given.out)
     rules = tuple(given.rules.split(",")) if given.rules else None
-    names = IDS if given.id == "all" else (given.id,)
+    names = having(IDS if given.id == "all" else (given.id,), given.variant, given.only, rules)
+    options: dict[str, Any] = {"variant": given.variant, "out": given.out, "rules": rules, "only": given.only}
+    options |= {"trials": given.trials, "experiments": given.experiments}
+    check_extras(each for name in names for each in needed(name, work_of(name, **options), given.cluster))
     results: dict[str, Any] = {}
-    for name in having(names, given.variant, given.only, rules):
-        results[name], picture = reproduce(
-            name,
-            variant=given.variant,
-            out=given.out,
-            trials=given.trials,
-            experiments=given.experiments,
-            rules=rules,
-            only=given.only,
-            jobs=given.jobs,
-            cluster=given.cluster,
-        )
+    for name in names:
+        results[name], picture = reproduce(name, **options, jobs=given.jobs, cluster=given.cluster)
         if not given.json:
             print(f"{name}: {results[name]['runs']} runs" + (f"; the figure is {picture}" if picture else ""))
     if given.json:
         print(json.dumps(results if given.id == "all" else results[given.id]))
     return 0
+
+
+def _check_directory(out: Path) -> None:
+    """BadInput where no directory can be made."""
+    there = next(each for each in (out, *out.parents) if each.exists() or each.is_symlink())
+    if not there.is_dir():
+        raise BadInput(f"--out: {str(there)!r:.200} is not a directory; choose another path")

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from satisfice.answer import Answer
+from satisfice.output import check_path, is_stream, write_file
 from satisfice.types import BadInput
 
 if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
-    from satisfice.study.view import View
+    import optuna
+
 
 STORAGE, NAME = "satisfice.db", "study"
 STDOUT = Path("-")
@@ -67,12 +69,11 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default=NAME, help=f"the name of the study (default: {NAME})")
 
 
-def stored_view(storage: str, name: str) -> "View":
-    """The view of a study that exists; BadInput where there is none."""
+def stored_study(storage: str, name: str) -> "optuna.Study":
+    """The study, if it exists; BadInput where there is none."""
     import optuna
 
     from satisfice.study.storage import open_storage
-    from satisfice.study.view import view
 
     if "://" not in storage and not os.path.lexists(storage):
         raise BadInput(f"storage: there is no file {storage}; `satisfice find` makes one, or name another by --storage")
@@ -82,34 +83,45 @@ def stored_view(storage: str, name: str) -> "View":
         there = ", ".join(repr(each)[:60] for each in names[:10]) or "none at all"
         raise BadInput(f"name: there is no study {name!r:.80}; there is {there}")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return view(optuna.load_study(study_name=name, storage=opened))
+    return optuna.load_study(study_name=name, storage=opened)
 
 
 def _status(given: argparse.Namespace) -> int:
     """Print what the study knows."""
     from satisfice.report.words import goal
+    from satisfice.study.view import begun, view
 
     check_output(given)
-    seen = stored_view(given.storage, given.name)
+    study = stored_study(given.storage, given.name)
     if given.csv is not None:
-        write_csv(seen, given.csv)
+        write_csv(study, given.csv)
     if given.csv == STDOUT:
         return 0
+    seen = begun(study) or view(study)
     running = sum(each.state == "running" for each in seen.evaluations)
+    target = None if seen.settings is None else seen.settings.target
     if given.json:
-        print(as_json(seen.answer, name=seen.name, target=seen.settings.target, running=running))
+        print(as_json(seen.answer, name=given.name, target=target, running=running))
         return 0
-    extra = [("running", f"{running}")] if running else []
-    print(lines(seen.answer, [("target", goal(seen)), *extra]))
+    said = "not known yet: the search is just starting" if seen.settings is None else goal(seen.settings)
+    print(lines(seen.answer, [("target", said), *([("running", f"{running}")] if running else [])]))
     return 0
 
 
 def _report(given: argparse.Namespace) -> int:
     """Write the report."""
     from satisfice.report import page
+    from satisfice.study.view import begun, view
 
-    path = page.write(stored_view(given.storage, given.name), given.out)
-    print(plain(f"the report is {path}"))
+    check_output(given)
+    study = stored_study(given.storage, given.name)
+    early = begun(study)
+    if early is not None and early.space is None:
+        raise BadInput(
+            f"study {given.name!r:.80} has no evaluation yet, so there is nothing to report; see `satisfice status`"
+        )
+    path = page.write(view(study), given.out)
+    print(plain(f"the report is {path}"), file=sys.stderr if is_stream(path) else sys.stdout)
     return 0
 
 
@@ -165,29 +177,56 @@ def _finite(value: Any) -> Any:
 
 
 def check_output(given: argparse.Namespace) -> None:
-    """BadInput where two things were wanted on the standard output."""
-    if given.json and given.csv == STDOUT:
+    """BadInput where two things were wanted on the standard output, or where a file cannot be written."""
+    options = vars(given)
+    if options.get("json") and options.get("csv") == STDOUT:
         raise BadInput("--csv -: the table came for the standard output, and so did --json; one of them was wanted")
+    for name in ("csv", "out"):
+        path = options.get(name)
+        if path is not None and (name, path) != ("csv", STDOUT):
+            try:
+                check_path(path, _databases(given.storage))
+            except BadInput as problem:
+                raise BadInput(f"--{name}: {problem}") from None
 
 
-def write_csv(seen: "View", path: Path) -> None:
-    """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them."""
-    from satisfice.report.page import put
+def _databases(storage: str) -> list[Path]:
+    """The SQLite file that a storage names, if it names one."""
+    if "://" not in storage:
+        return [Path(storage)]
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(storage)
+    except (ArgumentError, ValueError):  # opening it will say so
+        return []
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return []
+    return [Path(url.database.removeprefix("file:"))]
+
+
+def write_csv(study: "optuna.Study", path: Path) -> None:
+    """Write all evaluations to a file, or print them: numbers by repr, texts so that no spreadsheet runs them.
+
+    No model is fitted for it.
+    """
     from satisfice.study.space import COLUMNS
-    from satisfice.study.view import column_of, parameter_names, row_of
+    from satisfice.study.view import column_of, listing, parameter_names, row_of
 
-    names = parameter_names(seen.space, seen.evaluations)
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
     columns = ["number", *map(column_of, names), *COLUMNS[1:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(_cell, columns))
-    for each in seen.evaluations:
+    for each in evaluations:
         row = row_of(each, names)
         table.writerow([_cell(row[column]) for column in columns])
     if path == STDOUT:
         print(plain(text.getvalue(), keep="\n\t"), end="")
     else:
-        put(path, text.getvalue().encode(errors="replace"))
+        write_file(path, text.getvalue().encode(errors="replace"))
 
 
 def _cell(value: Any) -> str:

@@ -11,6 +11,7 @@ from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.types import Array
 
+MATPLOTLIB = ("matplotlib", "experiments")  # the package and its extra
 # the eight colours of Okabe and Ito, with a marker of its own for each rule
 STYLES = {
     "pg": ("#d55e00", "o"),
@@ -30,7 +31,7 @@ VARIANT_NAMES = {"paper": "as the text says", "published": "as the published cod
 
 def pyplot() -> Any:
     """matplotlib without a screen."""
-    load_extra("matplotlib", "experiments").use("Agg")
+    load_extra(*MATPLOTLIB).use("Agg")
     return load_extra("matplotlib.pyplot", "experiments")
 
 

@@ -1,17 +1,20 @@
 """One call for each figure of the paper: run what is missing of its records, then draw it."""
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from satisfice.experiments import lenient, theory, theory_text
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.figures import phi_figure, regret_figure, success_figure
+from satisfice.experiments.figures import MATPLOTLIB, phi_figure, regret_figure, success_figure
 from satisfice.experiments.paper import FIGURES, default_rules, demanding, panels
-from satisfice.experiments.run import Task, run_tasks, tasks_of
-from satisfice.experiments.spec import Variant, cells
+from satisfice.experiments.records import Records
+from satisfice.experiments.run import DISTRIBUTED, JOBLIB, Task, run_tasks, tasks_of
+from satisfice.experiments.spec import Panel, Variant, cells
 from satisfice.experiments.theory_text import THEORY
+from satisfice.problems import PROBLEMS
 from satisfice.types import BadInput
 
 IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", *THEORY, "sts", "none-good", "threshold", "xgboost")
@@ -40,6 +43,71 @@ def having(
     return tuple(name for name in drawn if there[name] & (known if rules is None else set(rules)))
 
 
+@dataclass(frozen=True)
+class Work:
+    """The runs of an experiment on one problem, and the file of their records."""
+
+    problem: str
+    tasks: list[Task]
+    path: Path
+
+
+def work_of(
+    name: str,
+    *,
+    variant: Variant,
+    out: Path,
+    trials: int,
+    experiments: int,
+    rules: tuple[str, ...] | None,
+    only: str | None,
+) -> list[Work]:
+    """All runs that a figure needs, whether they are done or not."""
+    if name == "phi":
+        return []
+    if name == "lenient":
+        problem, function = (
+            ("gp2d-published", lenient.run_published) if variant == "published" else ("gp2d", lenient.run_lenient)
+        )
+        seeds = range(experiments)
+        tasks = [
+            Task(f"lenient/{rule}/{lenient.ROUNDS}/{s}", function, (rule, s)) for rule in lenient.RULES for s in seeds
+        ]
+        return [Work(problem, tasks, record_file(out, variant, problem))]
+    if name == "theory":
+        tasks = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
+                 for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
+        return [Work(name, tasks, record_file(out, "paper", name))]
+    if name in THEORY:  # sample sizes of their own, chosen by the intervals that they need
+        return [Work(name, THEORY[name](), record_file(out, "paper", name))]
+    work = cells(
+        _panels(name, only),
+        demanding(name),
+        variant=variant,
+        rules=rules or default_rules(variant),
+        trials=trials,
+        experiments=experiments,
+    )
+    groups = groupby(sorted(work, key=lambda cell: cell.problem), key=lambda cell: cell.problem)
+    return [Work(problem, tasks_of(list(group)), record_file(out, variant, problem)) for problem, group in groups]
+
+
+def _panels(name: str, only: str | None) -> list[Panel]:
+    return [panel for panel in panels(name) if only in (None, panel.problem)]
+
+
+def needed(name: str, work: Sequence[Work], cluster: str | None) -> list[tuple[str, str]]:
+    """The packages that an experiment will load here, with their extras; a problem's only where it has runs left."""
+    found = [] if name in ("theory", "theory-coverage") else [MATPLOTLIB]
+    found += [DISTRIBUTED if cluster else JOBLIB] if work else []
+    for part in [] if cluster else work:
+        needs = PROBLEMS[part.problem].needs if part.problem in PROBLEMS else None
+        done = Records(part.path).keys() if part.path.exists() else set()
+        if needs is not None and any(task.key not in done for task in part.tasks):
+            found.append(needs)
+    return found
+
+
 def reproduce(
     name: str,
     *,
@@ -53,39 +121,19 @@ def reproduce(
     cluster: str | None,
 ) -> tuple[dict[str, Any], Path | None]:
     """The numbers of a figure, and its picture where there is one."""
-    picture = out / "figures" / f"{name}-{variant}.png"
-    run = partial(run_tasks, jobs=jobs, cluster=cluster)
+    work = work_of(name, variant=variant, out=out, trials=trials, experiments=experiments, rules=rules, only=only)
+    records: list[Records] = []
+    for part in work:
+        title = name if name.startswith("theory") else f"{name}: {part.problem}"
+        records.append(run_tasks(part.tasks, part.path, jobs=jobs, cluster=cluster, title=title))
+    picture = out / "figures" / ("phi.png" if name == "phi" else f"{name}-{variant}.png")
     if name == "phi":
-        picture = out / "figures" / "phi.png"
         return phi_figure(picture), picture
     if name == "lenient":
-        problem, function = (
-            ("gp2d-published", lenient.run_published) if variant == "published" else ("gp2d", lenient.run_lenient)
-        )
-        seeds = range(experiments)
-        runs = [
-            Task(f"lenient/{rule}/{lenient.ROUNDS}/{s}", function, (rule, s)) for rule in lenient.RULES for s in seeds
-        ]
-        records = run(runs, record_file(out, variant, problem), title=f"{name}: {problem}")
-        return lenient.lenient_figure(list(records), picture, problem), picture
+        return lenient.lenient_figure(list(records[0]), picture, work[0].problem), picture
     if name == "theory":
-        runs = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
-                for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
-        return theory.theory_table(list(run(runs, record_file(out, "paper", "theory"), title=name))), None
-    if name in THEORY:  # sample sizes of their own, chosen by the intervals that they need
-        kept = run(THEORY[name](), record_file(out, "paper", name), title=name)
-        return theory_text.summary(name, list(kept), out / "figures")
-    chosen = [panel for panel in panels(name) if only in (None, panel.problem)]
-    work = cells(
-        chosen,
-        demanding(name),
-        variant=variant,
-        rules=rules or default_rules(variant),
-        trials=trials,
-        experiments=experiments,
-    )
-    for problem, group in groupby(sorted(work, key=lambda cell: cell.problem), key=lambda cell: cell.problem):
-        path = record_file(out, variant, problem)
-        run(tasks_of(list(group)), path, title=f"{name}: {problem}")
+        return theory.theory_table(list(records[0])), None
+    if name in THEORY:
+        return theory_text.summary(name, list(records[0]), out / "figures")
     draw = regret_figure if name == "none-good" else success_figure
-    return draw(chosen, out, variant, picture), picture
+    return draw(_panels(name, only), out, variant, picture), picture

@@ -19,6 +19,7 @@ from satisfice.search import Search
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput
 
+JOBLIB, DISTRIBUTED = ("joblib", "experiments"), ("distributed", "cluster")  # packages and their extras
 STARTING_POINTS = 3
 SEED = 2021
 
@@ -129,17 +130,17 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | N
 
 
 def _processes(jobs: int) -> int:
-    return int(load_extra("joblib", "experiments").effective_n_jobs(jobs))
+    return int(load_extra(*JOBLIB).effective_n_jobs(jobs))
 
 
 def _on_cores(tasks: list[Task], jobs: int) -> Iterator[Record]:
-    joblib = load_extra("joblib", "experiments")
+    joblib = load_extra(*JOBLIB)
     calls = (joblib.delayed(_alone)(task) for task in tasks)
     yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
 
 
 def _on_cluster(tasks: list[Task], address: str) -> Iterator[Record]:
-    distributed = load_extra("distributed", "cluster")
+    distributed = load_extra(*DISTRIBUTED)
     with distributed.Client(address) as client:
         futures = client.map(_alone, tasks, pure=False)
         for _, record in distributed.as_completed(futures, with_results=True):

@@ -23,6 +23,10 @@ class Family:
     prior: Prior
     guess: Callable[[Array, Array], Kernel] | None = None  # of points and values: one more place to learn from
 
+    def penalty(self, n: int) -> float:
+        """(parameters / 2) log n, what the kernel pays for its hyperparameters with n observations."""
+        return 0.5 * len(self.prior.low) * float(np.log(max(n, 1)))
+
 
 Row = tuple[float, float, float, float]  # low, high, centre and spread of a parameter as it is learned
 

@@ -14,6 +14,7 @@ from satisfice.gp.units import Units
 from satisfice.types import Array
 
 Indices = npt.NDArray[np.intp]
+Hyperparameters = tuple[Learned[Kernel], ...]  # of each kernel of a model
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,11 @@ class Fit:
     posteriors: tuple[Posterior, ...]
     weights: Array
     kept: Indices = field(repr=False)  # which observations the posteriors hold
-    learned: tuple[Learned[Kernel], ...] = field(default=(), repr=False)  # for the next fit to start from
+    learned: Hyperparameters = field(default=(), repr=False)  # for the next fit to start from
     notes: tuple[Note, ...] = ()
+    origin: tuple[int, Hyperparameters] = field(
+        default=(0, ()), repr=False
+    )  # an earlier learning to start from, its count first
 
     @property
     def members(self) -> tuple[tuple[float, Posterior], ...]:

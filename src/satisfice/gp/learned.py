@@ -1,8 +1,8 @@
 """Models that learn their hyperparameters.
 
-A fit is a pure function of the observations in their order: hyperparameters are learned at fixed counts of observations,
-each time starting from the previous result of the same history, and between two of them the posterior is extended. Handing
-in an earlier fit of the same history saves that work and changes nothing.
+A fit is a pure function of the observations in their order: hyperparameters are learned at fixed counts of observations, each
+time starting from an earlier result of the same history (`LearnedModel.lineage`), and between two of them the posterior is
+extended. Handing in an earlier fit of the same history saves that work and changes nothing.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,17 @@ from numpy.random import default_rng
 
 from satisfice.gp.evidence import Learned, integrated, learn
 from satisfice.gp.families import NOISE_FREE, Family
-from satisfice.gp.fit import Fit, Indices, Note, Observations
+from satisfice.gp.fit import Fit, Hyperparameters, Indices, Note, Observations
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units, units_of
+from satisfice.types import Array
 
+CHAIN = 25  # up to so many observations every learning starts from the one before, see `LearnedModel.lineage`
 OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
-LEARN_FROM = 500  # at most so many observations enter the learning of hyperparameters
+LEARN_FROM = 250  # at most so many observations enter the learning of hyperparameters
+SKETCH = 100  # a learning from scratch starts with so many observations
+TOGETHER = 16  # beyond `OFTEN` observations a posterior is built anew every so many, so that few are added one by one
 CAPACITY = 2000  # a posterior is built from at most so many observations: those that matter most
 FAR_BEHIND = 12.0  # a kernel whose log weight is so far behind the best one's is out of the running for now
 
@@ -54,6 +58,7 @@ class LearnedModel:
     bends: bool = False
     integrates: bool = False
     tolerance: float = 1e-4  # a smaller relative rise of the evidence ends the learning
+    chain: int = CHAIN
 
     def is_mixture(self, dimension: int) -> bool:
         """Whether there are several kernels."""
@@ -62,27 +67,26 @@ class LearnedModel:
     def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
         """The fit to the observations; see the head of this module."""
         families = self.families(seen.domain.dimension)
-        n, done, learned_at = len(seen.y), 0, 0
-        learned = tuple(Learned(family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families)
-        if previous is not None:
-            done, learned_at, learned = previous.n, previous.learned_at, previous.learned
-        for m in range(done + 1, n + 1):
-            if self.learns_at(m):
-                learned = self._learn(families, learned, seen.first(m), first=learned_at == 0)
-                learned_at, previous = m, None
+        n = len(seen.y)
+        learned_at, learned, origin = self._hyperparameters(families, seen, previous)
+        if previous is not None and previous.learned_at != learned_at:
+            previous = None
         units = self._units(seen)
         base = max(learned_at, min(n, 1))
+        if n > OFTEN:
+            base = max(base, n - n % TOGETHER)
         if seen.noise is not None:
             if seen.noise > 0 and n <= OFTEN:
                 base = n
             known = self._known_lam(seen.first(base))
             learned = tuple(replace(each, lam=known) for each in learned)
-        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[0].lam:
+        live = self._live(families, learned, base)
+        if previous is not None and previous.n >= base and previous.posteriors[0].lam == learned[live[0]].lam:
             posteriors, kept, start = previous.posteriors, previous.kept, previous.n
         else:
             kept, start = _that_matter(seen.first(base), CAPACITY), base
             blank = np.zeros(len(kept))
-            posteriors = tuple(Posterior.given(each.kernel, each.lam, seen.U[kept], blank) for each in learned)
+            posteriors = tuple(Posterior.given(learned[k].kernel, learned[k].lam, seen.U[kept], blank) for k in live)
         for m in range(start, n):
             posteriors = tuple(posterior.extend(seen.U[m], 0.0) for posterior in posteriors)
         kept = np.append(kept, np.arange(start, n))
@@ -90,16 +94,60 @@ class LearnedModel:
         posteriors = tuple(posterior.with_values(z) for posterior in posteriors)
         scores = np.array([posterior.log_evidence for posterior in posteriors])
         if self.integrates:
-            scores += [each.prior for each in learned]
+            scores += [learned[k].prior for k in live]
         else:
-            scores -= [0.5 * len(family.prior.low) * np.log(max(n, 1)) for family in families]
+            scores -= [families[k].penalty(n) for k in live]
         weights = np.exp(scores - scores.max())
         if previous is None:
             notes = _at_bounds(families, learned, seen.noise)
         else:  # nothing has been learned since
             notes = [note for note in previous.notes if note.kind == "bound"]
         notes += _about_values(units, n, len(kept))
-        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, tuple(notes))
+        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, tuple(notes), origin)
+
+    def _hyperparameters(
+        self, families: tuple[Family, ...], seen: Observations, previous: Fit | None
+    ) -> tuple[int, Hyperparameters, tuple[int, Hyperparameters]]:
+        """The count of the last learning, what was learned there, and the learning that those in its epoch start from."""
+        learned: Hyperparameters = tuple(
+            Learned(family.kernel, float(np.exp(family.prior.centre[-1]))) for family in families
+        )
+        if not (counts := self.lineage(len(seen.y))):
+            return 0, learned, (0, learned)
+        known = {} if previous is None else dict([previous.origin, (previous.learned_at, previous.learned)])
+        done = max((k for k, m in enumerate(counts) if m in known), default=-1)
+        origin = (counts[0], known[counts[0]]) if counts[0] in known else None
+        learned = known[counts[done]] if done >= 0 else learned
+        for k in range(done + 1, len(counts)):
+            learned = self._learn(families, learned, seen.first(counts[k]), first=k == 0)
+            origin = origin or (counts[k], learned)
+        newest = counts[-1]
+        return newest, learned, origin if newest > self.chain and origin is not None else (newest, learned)
+
+    def lineage(self, n: int) -> list[int]:
+        """The counts at which hyperparameters are learned on the way to n observations, each starting from the one before.
+
+        Up to `chain` observations these are all counts of the schedule. Beyond, they are two at most: the first count of the
+        schedule since n last passed `chain`, 2 `chain`, 4 `chain`, ..., where learning starts from scratch, and the newest
+        count. So a long history is picked up in the time of two learnings, and gives what following it step by step gives.
+        """
+        counts = [m for m in range(1, n + 1) if self.learns_at(m)]
+        if not counts or counts[-1] <= self.chain:
+            return counts
+        epoch = self.chain
+        while 2 * epoch < counts[-1]:
+            epoch *= 2
+        first = next(m for m in counts if m > epoch)
+        return sorted({first, counts[-1]})
+
+    def _live(self, families: tuple[Family, ...], learned: Hyperparameters, n: int) -> list[int]:
+        """The numbers of the kernels that are given a posterior: beyond `OFTEN` observations not those that are far behind."""
+        if n <= OFTEN:
+            return list(range(len(learned)))
+        scores = [each.objective for each in learned]
+        if not self.integrates:
+            scores = [score - family.penalty(n) for score, family in zip(scores, families, strict=True)]
+        return [k for k, score in enumerate(scores) if score >= max(scores) - FAR_BEHIND]
 
     def _units(self, seen: Observations) -> Units:
         return units_of(seen.y, seen.target, bend=self.bends)
@@ -112,33 +160,43 @@ class LearnedModel:
         return float(np.clip(share * share, NOISE_FREE, 1e6))
 
     def _learn(
-        self, families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...], seen: Observations, first: bool
-    ) -> tuple[Learned[Kernel], ...]:
+        self, families: tuple[Family, ...], learned: Hyperparameters, seen: Observations, first: bool
+    ) -> Hyperparameters:
         """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
 
         There are several random ones the first time, then one, and one every fifth time where there are many observations;
-        between those a kernel that is far behind hardly moves.
+        between those a kernel that is far behind hardly moves. The first time, where there are many observations, kernels learn
+        from a sketch of them first.
         """
         n = len(seen.y)
         rng = default_rng([seen.seed, n, 1])
-        some = _that_matter(seen, LEARN_FROM)
-        units = self._units(seen)
-        U, z = seen.U[some], units.standardise(seen.y[some])
         lam = None if seen.noise is None else self._known_lam(seen)
+        units = self._units(seen)
         if units.constant:  # equal values say nothing about the kernel, and that there is no noise
             return tuple(Learned(family.kernel, lam or NOISE_FREE) for family in families)
+
+        def data(most: int) -> tuple[Array, Array]:
+            some = _that_matter(seen, most)
+            return seen.U[some], units.standardise(seen.y[some])
+
+        U, z = data(LEARN_FROM)
+        sketch = data(SKETCH) if first and n > SKETCH else (U, z)
         fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)
         prior = [family.prior if lam is None else family.prior.without_last() for family in families]
         best = max(each.objective for each in learned)
         found = []
         for k, (family, last) in enumerate(zip(families, learned, strict=True)):
-            warm = last.kernel.parameters if lam is not None else np.append(last.kernel.parameters, np.log(last.lam))
-            starts = [warm, *(prior[k].draw(rng) for _ in range(fresh))]
+            starts = [_free(last, lam), *(prior[k].draw(rng) for _ in range(fresh))]
             if family.guess is not None and fresh:
-                guessed = family.guess(U, z).parameters
+                guessed = family.guess(*sketch).parameters
                 starts[-1] = np.append(guessed, starts[-1][len(guessed) :])
             rounds = 1 if self.integrates and not fresh and last.objective < best - FAR_BEHIND else 50
-            found.append(learn(family.kernel, lam, U, z, prior[k], starts, self.tolerance, rounds))
+            found.append(learn(family.kernel, lam, *sketch, prior[k], starts, self.tolerance, rounds))
+        if sketch[1] is not z:
+            best = max(each.objective for each in found)
+            for k, each in enumerate(found):
+                rounds = 1 if each.objective < best - FAR_BEHIND else 50
+                found[k] = learn(each.kernel, lam, U, z, prior[k], [_free(each, lam)], self.tolerance, rounds)
         if self.integrates:
             best = -np.inf
             for k in sorted(range(len(found)), key=lambda k: -found[k].objective):
@@ -146,6 +204,12 @@ class LearnedModel:
                     found[k] = integrated(found[k], lam, U, z, prior[k])
                     best = max(best, found[k].objective)
         return tuple(found)
+
+
+def _free(learned: Learned[Kernel], lam: float | None) -> Array:
+    """The hyperparameters that are learned; the last one is log lambda unless lambda is given."""
+    parameters = learned.kernel.parameters
+    return parameters if lam is not None else np.append(parameters, np.log(learned.lam))
 
 
 def _that_matter(seen: Observations, most: int) -> Indices:
@@ -162,7 +226,7 @@ def _that_matter(seen: Observations, most: int) -> Indices:
     return np.asarray(np.union1d(chosen, spread))
 
 
-def _at_bounds(families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...], noise: float | None) -> list[Note]:
+def _at_bounds(families: tuple[Family, ...], learned: Hyperparameters, noise: float | None) -> list[Note]:
     """A note for each hyperparameter that sits at a bound."""
     notes = []
     for family, each in zip(families, learned, strict=True):

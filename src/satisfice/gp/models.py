@@ -10,7 +10,7 @@ from satisfice.gp.families import auto_families, exact_families, paper_families
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Kernel
-from satisfice.gp.learned import LearnedModel, every_third, has_grown
+from satisfice.gp.learned import OFTEN, LearnedModel, every_third, has_grown
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
 from satisfice.types import BadInput
@@ -59,7 +59,7 @@ class FixedModel:
 
 def paper_model() -> LearnedModel:
     """The model of the paper's experiments (section 5.2)."""
-    return LearnedModel(paper_families, every_third)
+    return LearnedModel(paper_families, every_third, chain=OFTEN)
 
 
 @dataclass(frozen=True)

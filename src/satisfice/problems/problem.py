@@ -36,6 +36,7 @@ class Problem:
     xis: tuple[float, ...] = ()
     noise: float = 0.0  # the standard deviation of the noise that the paper adds wherever it uses the problem
     exact: bool = True  # False: `maximum` is an upper bound and `maximisers` are the best points found by search
+    needs: tuple[str, str] | None = None  # a package that evaluations load, and the extra that brings it
 
     def __post_init__(self) -> None:
         if not (self.etas or self.xis):

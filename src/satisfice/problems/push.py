@@ -17,6 +17,7 @@ from satisfice.extras import load_extra
 from satisfice.problems.problem import Problem
 from satisfice.types import Array
 
+BOX2D = ("Box2D", "push")  # the package and its extra
 GOAL = (3.0, 4.0)
 _STEP, _ITERATIONS = 0.01, 10  # seconds; of the solver for velocities, and of that for positions
 _COAST = 100  # steps after the push
@@ -25,7 +26,7 @@ _GAIN = 30.0  # force and torque for one unit of missing velocity and one unit o
 
 @cache
 def _engine() -> ModuleType:
-    return load_extra("Box2D", "push")
+    return load_extra(*BOX2D)
 
 
 def pushed(x: float, y: float, angle: float, speed: float, steps: int) -> tuple[float, float]:
@@ -91,6 +92,7 @@ PUSH = (
         maximisers=((-1.6377, -2.1836, 19.6466),),
         etas=(4.75, 4.5, 4.0, 5.1, 5.5),
         exact=False,
+        needs=BOX2D,
     ),
     Problem(
         "robot4",
@@ -100,5 +102,6 @@ PUSH = (
         maximisers=((-1.17565, -3.83527, 0.79504, 26.53427),),
         etas=(4.75, 4.5, 4.0),
         exact=False,
+        needs=BOX2D,
     ),
 )

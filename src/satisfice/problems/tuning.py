@@ -18,6 +18,7 @@ from satisfice.extras import load_extra
 from satisfice.problems.problem import Problem
 from satisfice.types import Array
 
+XGBOOST = ("xgboost", "tuning")  # the package and its extra
 FOLDS, FOLD_SEED = 3, 3
 ROUNDS, PATIENCE = 50_000, 50
 
@@ -48,7 +49,7 @@ def folds(rows: int) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
 
 @cache
 def _fold_matrices() -> list[tuple[Any, Any]]:
-    engine = load_extra("xgboost", "tuning")
+    engine = load_extra(*XGBOOST)
     features, price = boston()
     matrix = engine.DMatrix(features, label=price, nthread=1)
     return [(matrix.slice(train), matrix.slice(test)) for train, test in folds(len(price))]
@@ -60,7 +61,7 @@ def error(depth: int, rate: float, delta_step: int, columns: float, rows: float)
     At most 50,000 rounds, and no more once 50 have not improved on the best. This is what `xgboost.cv` computes, but
     that reseeds numpy's global generator and looks at the training error as well.
     """
-    engine = load_extra("xgboost", "tuning")
+    engine = load_extra(*XGBOOST)
     parameters = _FIXED | {
         "max_depth": depth,
         "learning_rate": rate,
@@ -104,6 +105,7 @@ TUNING = (
         maximisers=((8.0, 0.0356, 0.0, 0.7261, 0.751),),
         etas=(7.0,),
         exact=False,
+        needs=XGBOOST,
     ),
     Problem(
         "xgboost-published",
@@ -113,5 +115,6 @@ TUNING = (
         maximisers=((8.0, 0.0356, 0.0, 0.7261, 0.751),),
         etas=(7.0,),
         exact=False,
+        needs=XGBOOST,
     ),
 )

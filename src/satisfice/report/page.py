@@ -1,7 +1,6 @@
 """The report: a study as one HTML file that needs nothing else and loads nothing."""
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,12 @@ import numpy as np
 from markupsafe import Markup
 
 from satisfice.border import sign_of
+from satisfice.output import check_path, write_file
 from satisfice.report import model, plots, words
 from satisfice.report.axes import scale_around, shown
 from satisfice.study.mark import ENDED
 from satisfice.study.view import Evaluation, View, parameter_names
-from satisfice.types import BadInput, NumericalFailure
+from satisfice.types import NumericalFailure
 
 ROWS = 1_000  # of the table
 DRAWN = 800  # evaluations in the history
@@ -36,36 +36,9 @@ class Picture:
 
 
 def write(view: View, path: str | os.PathLike[str]) -> Path:
-    """Write the page to a file, which appears whole or not at all, and return its path."""
-    return put(path, html(view).encode(errors="replace"))
-
-
-def put(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Put the content into a file, which appears whole or not at all, and return its path."""
-    place = Path(path)
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:40]}.", suffix=".new")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())  # else a loss of power soon after could leave the new name on an empty file
-        os.chmod(temporary, 0o666 & ~_umask())  # as an ordinary file; mkstemp's own are for their owner only
-        os.replace(temporary, place)
-        temporary = None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        reason = getattr(problem, "strerror", None) or problem
-        raise BadInput(f"{str(place)!r:.200} cannot be written: {reason}; choose another path") from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-    return place
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
+    """Write the page to a file by `satisfice.output.write_file`, which never replaces a study, and return its path."""
+    check_path(path)  # before the work
+    return write_file(path, html(view).encode(errors="replace"))
 
 
 def html(view: View) -> str:
@@ -84,7 +57,7 @@ def html(view: View) -> str:
         answer=view.answer,
         headline=words.headline(view),
         sentences=words.sentences(view),
-        goal=words.goal(view),
+        goal=words.goal(view.settings),
         facts=_facts(view),
         cost=words.cost(view),
         pictures=pictures(view),
@@ -115,7 +88,7 @@ def _settings(view: View) -> list[tuple[str, str]]:
     noise = {None: "not known in advance", "learn": "unknown, learned"}.get(settings.noise)  # type: ignore[arg-type]
     stated = "none" if settings.noise == 0 else f"standard deviation {shown(settings.noise)}"
     said = [
-        ("target", words.goal(view)),
+        ("target", words.goal(view.settings)),
         ("confidence", words.percent(settings.confidence)),
         ("noise", noise or stated),
         ("rule", shown(settings.rule if isinstance(settings.rule, str) else type(settings.rule).__name__)),

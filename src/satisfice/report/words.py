@@ -2,6 +2,7 @@
 
 from satisfice.answer import MANY
 from satisfice.report.axes import shown
+from satisfice.study.settings import Settings
 from satisfice.study.view import View
 
 HEADLINES = {
@@ -21,9 +22,9 @@ def sentences(view: View) -> list[str]:
     return {"good": _good, "none": _none, "open": _open}[view.answer.verdict](view)
 
 
-def goal(view: View) -> str:
+def goal(settings: Settings) -> str:
     """The target with its side."""
-    return f"{'at least' if view.settings.direction == 'maximize' else 'at most'} {shown(view.settings.target)}"
+    return f"{'at least' if settings.direction == 'maximize' else 'at most'} {shown(settings.target)}"
 
 
 def percent(share: float) -> str:
@@ -64,10 +65,12 @@ def _good(view: View) -> list[str]:
     certificate, confidence = view.answer.certificate, view.settings.confidence
     if certificate is None or certificate.repeats == 0:
         value = "" if view.answer.value is None else f"{shown(view.answer.value)}; "
-        return [f"Its value is {value}the target is {goal(view)}. The objective is noise-free, so one value is proof."]
+        return [
+            f"Its value is {value}the target is {goal(view.settings)}. The objective is noise-free, so one value is proof."
+        ]
     side = "at least" if view.settings.direction == "maximize" else "at most"
     said = [
-        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(view)}.",
+        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(view.settings)}.",
         f"It is certified by {certificate.repeats} fresh evaluation{'s' * (certificate.repeats > 1)} of it, made after it had "
         f"been chosen. At {percent(confidence)} confidence no bad setting is ever called good, however many are tested "
         f"(this is candidate {certificate.candidates}) and whenever one looks.",
@@ -82,7 +85,7 @@ def _good(view: View) -> list[str]:
 
 def _none(view: View) -> list[str]:
     answer, size = view.answer, view.search.domain.size
-    said = [f"The target is {goal(view)}."]
+    said = [f"The target is {goal(view.settings)}."]
     if view.search.deterministic and view.search.exhausted:
         return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     if answer.hope is not None:
@@ -99,7 +102,7 @@ def _none(view: View) -> list[str]:
 
 def _open(view: View) -> list[str]:
     answer = view.answer
-    said = [f"The target is {goal(view)}."]
+    said = [f"The target is {goal(view.settings)}."]
     if answer.value is not None and answer.probability is not None:
         said.append(
             f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "

@@ -9,10 +9,13 @@ from satisfice.rules.aspire import Aspire
 from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.elimination import Elimination, GoodElimination
 from satisfice.rules.explore import ExploreThenCommit, Random, Sobol
-from satisfice.rules.lookahead import GoodActionSearch, Lookahead, MaxValueEntropy
+from satisfice.rules.goodarms import AnytimeThresholding, DilemmaOfConfidence, UpperBoundGoodArm
+from satisfice.rules.knownoptimum import ConfidenceBoundMinimisation, ExpectedRegret
+from satisfice.rules.levelset import LevelSetEstimation, Straddle, TruncatedVariance
+from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead, MaxValueEntropy
 from satisfice.rules.marginal import ExpectedExcess, ExpectedImprovement, ProbabilityGood, ProbabilityImprovement
 from satisfice.rules.requirements import Requirements
-from satisfice.rules.sampled import SatisficingThompson, ThompsonSampling
+from satisfice.rules.sampled import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling
 from satisfice.types import Array
 
 
@@ -44,8 +47,10 @@ RULES: dict[str, type[Rule]] = {
     "pg": ProbabilityGood,
     "eg": ExpectedExcess,
     "gs": GoodActionSearch,
+    "gs-joint": JointGoodActionSearch,
     "lookahead": Lookahead,
     "sts": SatisficingThompson,
+    "sts-first": FirstSatisficingThompson,
     "pi": ProbabilityImprovement,
     "ei": ExpectedImprovement,
     "ucb": UpperConfidence,
@@ -56,6 +61,14 @@ RULES: dict[str, type[Rule]] = {
     "elimination": Elimination,
     "good-elimination": GoodElimination,
     "etc": ExploreThenCommit,
+    "straddle": Straddle,
+    "lse": LevelSetEstimation,
+    "truvar": TruncatedVariance,
+    "erm": ExpectedRegret,
+    "cbm": ConfidenceBoundMinimisation,
+    "hdoc": DilemmaOfConfidence,
+    "lucb-g": UpperBoundGoodArm,
+    "apt": AnytimeThresholding,
     "random": Random,
     "sobol": Sobol,
 }

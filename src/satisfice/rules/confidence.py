@@ -77,10 +77,16 @@ class IntersectedConfidence:
 
 @dataclass(frozen=True)
 class DoubledConfidence(IntersectedConfidence):
-    """The same with a width that is twice as large up to round `rounds`, whatever the width is (appendix A).
+    """The same with a width that is twice as large in the first rounds, whatever the width is (appendix A).
 
-    The paper takes `rounds` = N_max of Theorem 1: `satisfice.theory.bounds.ucb_bounds(...).indicator`. The text multiplies beta_t
-    by two and then speaks of halving the confidence width; here the width is what doubles.
+    The text multiplies beta_t by two and then speaks of halving the confidence width; here the width is what doubles.
+
+    Parameters
+    ----------
+    width
+        By default that of bounds which hold for all t.
+    rounds
+        In how many rounds it doubles; in the paper N_max of Theorem 1, `satisfice.theory.bounds.ucb_bounds(...).indicator`.
     """
 
     rounds: int = ROUNDS

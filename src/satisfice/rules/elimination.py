@@ -9,8 +9,8 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.maximise import best_of
-from satisfice.rules.requirements import Requirements, finite_points, promised_width, single, width_of
-from satisfice.types import Array, NoSurvivors
+from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single, width_of
+from satisfice.types import Array
 from satisfice.widths import PosteriorWidth, Width, sqrt_log_cubed
 
 Survivors = npt.NDArray[np.bool_]
@@ -85,8 +85,5 @@ def _survivors(belief: Belief) -> Survivors:
 def _most_uncertain(belief: Belief, rng: Generator) -> Array:
     points, survivors = finite_points(belief), _survivors(belief)
     if not survivors.any():
-        raise NoSurvivors(
-            "every point has been ruled out: by the confidence bounds no action is good, and there is nothing left to ask; "
-            "lower the target, or widen the bounds if you doubt the kernel"
-        )
+        raise nothing_is_good()
     return best_of(points, np.where(survivors, _marginal(belief)[1], -np.inf), belief, rng)

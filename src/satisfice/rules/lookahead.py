@@ -1,4 +1,4 @@
-"""Rules that look one evaluation ahead, or at the law of the maximum: gs, lookahead, mes."""
+"""Rules that look one evaluation ahead, or at the law of the maximum: gs, gs-joint, lookahead, mes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,18 +6,22 @@ from functools import cache, partial
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import entr, log_ndtr, ndtr, ndtri
 
 from satisfice.acquisition import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
 from satisfice.belief import Belief
-from satisfice.gp.posterior import FLOOR, Posterior
+from satisfice.gp.posterior import FLOOR, Posterior, cholesky
 from satisfice.maximise import best_of, maximise
 from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding
+TINY = 1e-300
 WITNESSES = 64  # so many points stand for a domain that has more
 NODES_ON_A_BOX = 6  # there the witnesses are a choice anyway
 NODES = 12  # of the quadrature over what an evaluation may give, on each side of the target
+
+# posterior, queries (Q, d), witnesses (M, d), target, nodes of a quadrature -> scores (Q,)
+QueryScore = Callable[[Posterior, Array, Array, float, int], Array]
 
 
 @dataclass(frozen=True)
@@ -45,24 +49,25 @@ def _legendre(count: int) -> tuple[Array, Array]:
     return (nodes + 1) / 2, weights / 2
 
 
+def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes: int) -> tuple[Array, Array, Array]:
+    """Nodes xi (Q, 2 nodes) and weights of a quadrature over y = mu(x) + sqrt(v) xi, split where y is the target; and v (Q,)."""
+    mean, std = posterior.marginal(queries)
+    variance = std**2 + posterior.lam
+    split = np.clip(ndtr((target - mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
+    share, weights = _legendre(nodes)
+    xi = ndtri(np.concatenate([split * share, split + (1 - split) * share], axis=1))
+    return xi, np.concatenate([split * weights, (1 - split) * weights], axis=1), variance
+
+
 def look_ahead(
     posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int = NODES
 ) -> OneStepAhead:
     """The one-step look-ahead at queries (Q, d) with witnesses (M, d), by 2 `nodes` values of y a query."""
-    here, there = posterior.marginal(queries), posterior.marginal(witnesses)
-    variance = here.std**2 + posterior.lam
+    xi, weights, variance = _what_it_may_give(posterior, queries, target, nodes)
+    there = posterior.marginal(witnesses)
     move = posterior.covariance(queries, witnesses) / np.sqrt(variance)[:, None]
-    left = there.std**2 - move**2
-    std = np.sqrt(np.maximum(left, FLOOR * posterior.kernel.variance))
-    split = np.clip(ndtr((target - here.mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
-    share, weights = _legendre(nodes)
-    below, above = split * share, split + (1 - split) * share
-    xi = ndtri(np.concatenate([below, above], axis=1))
-    return OneStepAhead(
-        mean=there.mean + xi[:, :, None] * move[:, None, :],
-        std=std[:, None, :],
-        weights=np.concatenate([split * weights, (1 - split) * weights], axis=1),
-    )
+    std = np.sqrt(np.maximum(there.std**2 - move**2, FLOOR * posterior.kernel.variance))
+    return OneStepAhead(there.mean + xi[:, :, None] * move[:, None, :], std[:, None, :], weights)
 
 
 def good_action_score(ahead: OneStepAhead, target: float, gumbel: bool = True) -> Array:
@@ -83,6 +88,54 @@ def _gumbel(ahead: OneStepAhead) -> Gumbel:
 def lookahead_score(ahead: OneStepAhead, target: float) -> Array:
     """E_y[max_x' P_t(f(x') >= target)] (Q,): how good the best bet will be after the evaluation."""
     return ahead.average(ndtr(((ahead.mean - target) / ahead.std).max(axis=2)))
+
+
+def event_information(
+    posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int, draws: int, seed: int
+) -> Array:
+    """I(1{max f >= target}; y) (Q,), the maximum over the witnesses and the query itself, by joint draws of f.
+
+    After the value y = mu(x) + sqrt(v) xi a draw f~ becomes f~ + c (xi - xi~), where xi~ is what the draw itself would have given
+    (Matheron's rule). At each witness that is a straight line in xi: the xi for which none reaches the target form an interval.
+
+    Parameters
+    ----------
+    posterior, target
+        What is known of f, and what it shall reach.
+    queries, witnesses
+        The x to score (Q, d), and the points that stand for the domain (M, d).
+    nodes
+        Half the number of values y of each query.
+    draws, seed
+        How many draws of f, and from which generator.
+
+    Returns
+    -------
+    Array
+        The information in nats (Q,).
+    """
+    xi, weights, variance = _what_it_may_give(posterior, queries, target, nodes)
+    rng, m, deviation = default_rng(seed), len(witnesses), np.sqrt(variance)
+    mean, covariance = posterior.joint(np.vstack([witnesses, queries]))
+    factor, _ = cholesky(covariance + 1e-10 * posterior.kernel.variance * np.eye(len(mean)))
+    f = mean + rng.standard_normal((draws, len(mean))) @ factor.T
+    noise = np.sqrt(posterior.lam) * rng.standard_normal((draws, len(queries)))
+    given = ((f[:, m:] + noise - mean[m:]) / deviation).T  # xi~, (Q, draws)
+    move = np.column_stack([covariance[m:, :m], np.diagonal(covariance)[m:]]) / deviation[:, None]
+    move = np.where(move == 0, TINY, move)[:, None, :]  # (Q, 1, M + 1), the last being the query's own
+    drawn = np.stack([np.column_stack([f[:, :m], f[:, m + k]]) for k in range(len(queries))])
+    with np.errstate(over="ignore"):
+        crossing = (target - drawn) / move + given[:, :, None]
+    low = np.where(move < 0, crossing, -np.inf).max(axis=2)[:, :, None]
+    high = np.where(move > 0, crossing, np.inf).min(axis=2)[:, :, None]
+    p = 1 - ((low < xi[:, None, :]) & (xi[:, None, :] < high)).mean(axis=1)  # P_t(max f >= target), (Q, nodes)
+    return _entropy((weights * p).sum(axis=1)) - (weights * _entropy(p)).sum(axis=1)
+
+
+def _entropy(p: Array) -> Array:
+    """That of an event of probability p, in nats; rounding may take p a little above 1."""
+    p = np.minimum(p, 1.0)
+    return np.asarray(entr(p) + entr(1 - p))
 
 
 def highest_draw(ahead: OneStepAhead, rng: Generator, draws: int = 100) -> Array:
@@ -111,15 +164,38 @@ class GoodActionSearch:
     """GS: ask where, after the value, the probability that some action is good is expected to be highest (section 4.3).
 
     The exact expectation is the same for every x (the tower property); what orders the points is the approximation of the law
-    of the maximum. `gumbel=False` uses independent marginals as they are. Where every score is 0, the highest sampled maximum
-    decides.
+    of the maximum. Independent marginals overestimate the probability, and the more so the less is known: GS prefers the values
+    that teach least (`docs/paper.md`; `gs-joint` is the repair). `gumbel=False` uses independent marginals as they are; the two
+    forms need not order the points alike. Where every score is 0, the highest sampled maximum decides.
     """
 
     gumbel: bool = True
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The best of the queries, and on a box of points around the best of them."""
-        return _best_query(belief, rng, partial(good_action_score, gumbel=self.gumbel))
+        return _best_query(belief, rng, _after(partial(good_action_score, gumbel=self.gumbel)))
+
+
+@dataclass(frozen=True)
+class JointGoodActionSearch:
+    """GS repaired: ask what tells most about whether some action is good, I(1{max f >= target}; y), by joint draws of f.
+
+    That is H(P) - E_y[H(P_t)], what the entropy of the event is expected to fall by, with P_t = P_t(max f >= target) and
+    H(p) = -p log p - (1 - p) log(1 - p). The expectation of P_t itself, which GS wants large, is P whatever x is; that of its
+    entropy depends on x, and joint draws, unlike independent marginals, do not overestimate P. Where every score is 0, the
+    highest sampled maximum decides, as in GS.
+
+    Parameters
+    ----------
+    draws
+        How many draws of f estimate the probabilities.
+    """
+
+    draws: int = 256
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The best of the queries, and on a box of points around the best of them."""
+        return _best_query(belief, rng, partial(event_information, draws=self.draws, seed=int(rng.integers(2**32))))
 
 
 @dataclass(frozen=True)
@@ -131,28 +207,40 @@ class Lookahead:
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The best of the queries, and on a box of points around the best of them."""
-        return _best_query(belief, rng, lookahead_score)
+        return _best_query(belief, rng, _after(lookahead_score))
 
 
-def _best_query(belief: Belief, rng: Generator, score: Callable[[OneStepAhead, float], Array]) -> Array:
+def _best_query(belief: Belief, rng: Generator, score: QueryScore) -> Array:
     """The query of the highest score averaged over the members; on a box also among points around the first best ones."""
     queries, witnesses = queries_and_witnesses(belief, rng)
     nodes = NODES_ON_A_BOX if belief.points is None else NODES
 
-    def average(points: Array, of: Callable[[OneStepAhead], Array]) -> Array:
-        parts = [w * of(look_ahead(p, points, witnesses, belief.target, nodes)) for w, p in belief.members]
+    def average(points: Array, of: QueryScore) -> Array:
+        parts = [
+            weight * of(posterior, points, witnesses, belief.target, nodes) for weight, posterior in belief.members
+        ]
         return np.asarray(np.sum(parts, axis=0))
 
-    scores = average(queries, lambda ahead: score(ahead, belief.target))
+    scores = average(queries, score)
     if scores.max() < ZERO:
         seed = rng.integers(2**32)
-        return best_of(queries, average(queries, lambda ahead: highest_draw(ahead, default_rng(seed))), belief, rng)
+        highest = _after(lambda ahead, _: highest_draw(ahead, default_rng(seed)))
+        return best_of(queries, average(queries, highest), belief, rng)
     if belief.points is None:
         centres = queries[np.argsort(-scores)[:4]].repeat(6, axis=0)
         around = belief.domain.snap(np.clip(centres + 0.03 * rng.standard_normal(centres.shape), 0.0, 1.0))
-        scores = np.append(scores, average(around, lambda ahead: score(ahead, belief.target)))
+        scores = np.append(scores, average(around, score))
         queries = np.vstack([queries, around])
     return best_of(queries, scores, belief, rng)
+
+
+def _after(score: Callable[[OneStepAhead, float], Array]) -> QueryScore:
+    """A score of what the marginals become, as one of the posterior."""
+
+    def of(posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int) -> Array:
+        return score(look_ahead(posterior, queries, witnesses, target, nodes), target)
+
+    return of
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.distance import cdist
+
 from satisfice.belief import Belief
 from satisfice.gp.posterior import Posterior
-from satisfice.types import Array, BadInput
+from satisfice.types import Array, BadInput, NoSurvivors
 from satisfice.widths import BayesianWidth, PosteriorWidth, Width
 
 
@@ -34,6 +38,22 @@ def finite_points(belief: Belief) -> Array:
     if belief.points is None:
         raise BadInput("a rule for a finite domain came with another; pass a Finite, which Box.grid(n) makes of a box")
     return belief.points
+
+
+def seen_at(belief: Belief) -> npt.NDArray[np.intp]:
+    """The number of the point of a finite domain at which each value was seen (n,)."""
+    points = finite_points(belief)
+    if len(belief.seen.values) == 0:
+        return np.empty(0, dtype=np.intp)
+    return np.asarray(cdist(belief.seen.points, points, "chebyshev").argmin(axis=1))
+
+
+def nothing_is_good() -> NoSurvivors:
+    """The error of a rule that has ruled out every point."""
+    return NoSurvivors(
+        "every point has been ruled out: by the confidence bounds no action is good, and there is nothing left to ask; "
+        "lower the target, or widen the bounds if you doubt them"
+    )
 
 
 def promised_width(belief: Belief) -> Width:

@@ -1,18 +1,20 @@
-"""Rules that draw a function from the posterior and ask where the draw says: ts, sts."""
+"""Rules that draw a function from the posterior and ask where the draw says: ts, sts, sts-first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, default_rng
 
 from satisfice.belief import Belief
 from satisfice.finite import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
-from satisfice.maximise import best_of, maximise
+from satisfice.maximise import best_of, first_free, maximise
+from satisfice.rules.requirements import seen_at
 from satisfice.types import Array
 
+LISTED = 256  # points of a box that `sts-first` knows without having tried them
 JOINTLY = 1000  # up to so many points of a finite domain are drawn jointly, exactly; beyond, by a path
 
 
@@ -77,6 +79,52 @@ class SatisficingThompson:
         nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
         found = np.vstack([nearer[path(nearer) >= belief.target], good])
         return best_of(found, -_distance(found, centre), belief, rng)
+
+
+@dataclass(frozen=True)
+class FirstSatisficingThompson:
+    """Ask the first point, in a fixed order, that a draw of the function calls good enough (Russo and Van Roy 2022, STS).
+
+    The order is the one in which points were first evaluated; the others follow in a random order that belongs to the seed (on
+    a box, `LISTED` of them). Good enough is a value that reaches the target or, with a tolerance D, one within D of the draw's
+    maximum, as in the source: the first a with f~(a) >= max f~ - D. Where no listed point is good enough, the draw's maximiser
+    is asked.
+
+    `sts` differs in its order: the nearest point to a centre comes first, whatever was evaluated. Here a point that was tried
+    is tried again under noise for as long as draws call it good enough, before any new one: less is learned, and sooner used.
+
+    Parameters
+    ----------
+    tolerance
+        D, in the model's units; by default the target decides.
+    """
+
+    tolerance: float | None = None
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The first point whose drawn value is high enough and that is not to be avoided."""
+        posterior, fixed = draw_member(belief, rng), default_rng([belief.seed, 0])
+        if belief.points is not None:
+            points, values = belief.points, draw_values(posterior, belief.points, rng)
+            order = np.append(seen_at(belief), fixed.permutation(len(points)))
+            found = self._first(belief, points[order], values[order], float(values.max()))
+            return best_of(points, values, belief, rng) if found is None else found
+        path = draw_path(posterior, rng)
+        top = None if self.tolerance is None else maximise(path, belief, rng)
+        listed = fixed.permutation(belief.domain.candidates(LISTED, fixed))
+        if len(belief.seen.values):
+            listed = np.vstack([belief.domain.snap(belief.seen.points), listed])
+        found = self._first(belief, listed, path(listed), -np.inf if top is None else float(path(top[None])[0]))
+        if found is not None:
+            return found
+        return maximise(path, belief, rng) if top is None else top
+
+    def _first(self, belief: Belief, points: Array, values: Array, highest: float) -> Array | None:
+        """The first of the points whose value is high enough and that is not to be avoided."""
+        level = belief.target if self.tolerance is None else max(highest, float(values.max())) - self.tolerance
+        enough = points[values >= level]
+        free = first_free(enough, belief.avoid, belief.domain)
+        return None if free is None else enough[free]
 
 
 def _distance(points: Array, centre: Array) -> Array:

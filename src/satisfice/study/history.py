@@ -15,7 +15,6 @@ from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.answer import Answer
 from satisfice.border import sign_of
-from satisfice.confirm import key_of
 from satisfice.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
 from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State, broken, error_of
@@ -112,7 +111,7 @@ class Follower:
         held = self._held[number]
         before = [each.point for each in pending if each.number < number and each.point is not None]
         before += [each.point for other, each in self._held.items() if other < number]
-        if key_of(held.point) not in map(key_of, before):
+        if self._key(held.point) not in map(self._key, before):
             self._count_unseen([each for each in pending if each.number < number])
             self.search.count(held.point, held.value)
             del self._held[number]
@@ -125,7 +124,7 @@ class Follower:
         self._count_unseen(pending)
         points = [each.point for each in pending if each.point is not None]
         x = self.search.ask([*points, *(held.point for held in self._held.values())])
-        again = self._first.get(key_of(x))
+        again = self._first.get(self._key(x))
         hope = self.search.hope() if len(self._first) else None
         mark = Mark(x.tolist(), None if again is None else again.number, hope)
         return mark, self.space.decode(x) if again is None else dict(again.params)
@@ -180,7 +179,7 @@ class Follower:
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:
-            params = dict(self._first[key_of(answer.point)].params)
+            params = dict(self._first[self._key(answer.point)].params)
         return replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
 
     def _without_model(self) -> Answer:
@@ -221,8 +220,8 @@ class Follower:
             self._rows.add(row)
         point = self._point(trial)
         if trial.state == TrialState.FAIL and trial.system_attrs.get(ERROR) == WORKER_LOST:
-            self._lost.update([] if point is None else [key_of(point)])
-            if point is None or self._lost[key_of(point)] < DEADLY:  # not the setting's fault, unless it goes on
+            self._lost.update([] if point is None else [self._key(point)])
+            if point is None or self._lost[self._key(point)] < DEADLY:  # not the setting's fault, unless it goes on
                 return "cancelled"
         elif point is None and self.search is not None:
             self._skipped += 1
@@ -239,7 +238,7 @@ class Follower:
         """Whether the value can be one: False outside of the stated range."""
         if self.search is None or self.space is None or point is None:
             return True
-        key = key_of(point)
+        key = self._key(point)
         first = self._first.get(key)
         repeat = first is not None and ASKED in trial.system_attrs and trial.params == first.params
         fresh = HISTORY not in trial.system_attrs and (first is None or repeat)
@@ -250,9 +249,14 @@ class Follower:
         if repeat:
             self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
-        named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
-        self._conditional |= self.settings.space is None and named != set(self.space.distributions)
+        if self.settings.space is None and not self._conditional:
+            named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
+            self._conditional = named != set(self.space.distributions)
         return True
+
+    def _key(self, point: Array) -> bytes:
+        """What tells a setting from all others, however it was written."""
+        return b"" if self.search is None else self.search.key(point)
 
     def _point(self, trial: FrozenTrial) -> Array | None:
         """The point of a trial: the one that was asked, to the last bit, if it has those parameters."""
@@ -266,7 +270,9 @@ class Follower:
             if self._middle:  # what was asked of parameters that the trial does not have made no difference
                 params = {name: trial.params.get(name, asked[name]) for name in asked}
             if asked == params:
-                return x
+                with suppress(BadInput):  # the mark of another space may lie outside of this one
+                    self.space.domain.to_unit(x)
+                    return x
         with suppress(BadInput):
             return self.space.encode(params)
         return None
@@ -296,6 +302,6 @@ class Follower:
         Before a trial is told, those of smaller numbers count: this is the order of candidates in which all workers agree.
         """
         if self.search is not None:
-            points = {key_of(each.point): each.point for each in pending if each.repeated and each.point is not None}
+            points = {self._key(each.point): each.point for each in pending if each.repeated and each.point is not None}
             unknown = sum(each.point is None for each in pending)
             self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())

@@ -5,7 +5,6 @@ trial whose beat stands still is lost. Every process measures with its own monot
 """
 
 import math
-import os
 import threading
 import time
 import uuid
@@ -16,15 +15,17 @@ from typing import Any, NamedTuple, Self
 
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
-from optuna.storages import InMemoryStorage
+from optuna.storages import InMemoryStorage, RDBStorage
 from optuna.trial import TrialState, create_trial
 
-from satisfice.study.durable import StorageFailed
+from satisfice.study import heart
+from satisfice.study.durable import StorageFailed, begin_waiting
 from satisfice.study.values import as_objective
 from satisfice.types import SatisficeError
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}
 ERROR = "satisfice:error"  # the system attribute of a failed trial: why
+DOUBTED = "satisfice:doubted"  # the system attribute of a trial whose worker may be dead: at which beat
 WORKER_LOST = "worker lost"
 PERIOD = 10.0  # seconds between two beats
 MISSED = 3  # so many periods without a beat, and the worker is dead
@@ -63,27 +64,49 @@ class Lease:
         lease.trial_id = study._storage.create_new_trial(study._study_id, template_trial=trial)
         return lease
 
+    @classmethod
+    def pop(cls, study: optuna.Study, period: float = PERIOD) -> Self | None:
+        """The lease of a trial out of the study's queue, None if none waits; in a database it is taken and leased in one step."""
+        storage = study._storage
+        for trial in storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.WAITING,)):
+            lease = cls(study, trial._trial_id, period)
+            with suppress(UpdateFinishedTrialError):  # another worker was faster
+                if isinstance(backend := getattr(storage, "_backend", storage), RDBStorage):
+                    taken = begin_waiting(backend, lease.trial_id, LEASE, lease._next())
+                else:
+                    taken = storage.set_trial_state_values(lease.trial_id, TrialState.RUNNING)
+                if taken:
+                    return lease
+        return None
+
     def __enter__(self) -> Self:
         if self._needed:
             if self._beat == 0:
                 self.renew()
-            _HEART.take(self)
+            heart.take(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._needed:
-            _HEART.drop(self)
+            heart.drop(self)
         if not self._finished and not isinstance(problem, StorageFailed):  # no use in writing then: the lease runs out
             with suppress(LeaseLost, StorageFailed):
                 self.fail("no value was told" if problem is None else reason_of(problem))
 
-    def renew(self) -> None:
-        """Write the next beat, unless the trial was finished here."""
-        with self._turn:
+    def renew(self) -> bool:
+        """Write the next beat; False if the trial is finished."""
+        with self._turn, suppress(LeaseLost):
             if not self._finished:
                 self._write(LEASE, self._next())
+                return True
+        return False
+
+    def shared(self, number: int) -> dict[str, Any]:
+        """What a companion needs for renewing the lease under that number: its beats differ from all others."""
+        lease = {"owner": f"{self._owner} {number}", "beat": self._beat, "period": self.period}
+        return {"trial": self.trial_id, **lease}
 
     def tell(self, value: object) -> None:
         """Finish the trial with its value, which is stored when this returns; `BadValue` for what is not a finite number."""
@@ -137,13 +160,16 @@ class Look(NamedTuple):
     lease: Mapping[str, Any]
     at: float
     silent: float
+    doubted: float | None = None  # since when the trial says that its worker may be dead
 
 
 def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float] = time.monotonic) -> list[int]:
     """The ids of the trials that were found dead and failed just now; `seen` keeps what one call saw for the next.
 
     Call it about once a period. A look counts for one period at most, however long ago the last one was: a frozen observer or
-    a database that was away must not take the living for dead. Trials without a lease belong to others and are left alone.
+    a database that was away must not take the living for dead. Nor must one that was locked: a period before the end a note
+    is written into the trial, and when that has come through, so can a beat. Trials without a lease belong to others and are
+    left alone.
     """
     if not _needs_leases(study):
         return []
@@ -161,13 +187,16 @@ def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float]
         if last is None or last.lease != lease:
             seen[trial._trial_id] = Look(lease, time_now, 0.0)
             continue
-        silent = last.silent + min(time_now - last.at, period)
-        seen[trial._trial_id] = Look(lease, time_now, silent)
-        if silent >= MISSED * period:
-            with suppress(UpdateFinishedTrialError):  # its worker was faster, or another observer
+        silent, doubted = last.silent + min(time_now - last.at, period), last.doubted
+        with suppress(UpdateFinishedTrialError):  # its worker was faster, or another observer
+            if doubted is None and silent >= (MISSED - 1) * period:
+                storage.set_trial_system_attr(trial._trial_id, DOUBTED, lease.get("beat"))
+                doubted = now()
+            elif doubted is not None and silent >= MISSED * period and time_now - doubted >= period / 2:
                 storage.set_trial_system_attr(trial._trial_id, ERROR, WORKER_LOST)
                 storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
                 lost.append(trial._trial_id)
+        seen[trial._trial_id] = Look(lease, time_now, silent, doubted)
     return lost
 
 
@@ -182,51 +211,3 @@ def reason_of(problem: BaseException) -> str:
 def _needs_leases(study: optuna.Study) -> bool:
     """Whether other processes can see the study at all."""
     return not isinstance(study._storage, InMemoryStorage)
-
-
-class _Heart:
-    """One thread that renews all the leases of this process."""
-
-    def __init__(self) -> None:
-        self._due: dict[Lease, float] = {}
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-
-    def take(self, lease: Lease) -> None:
-        with self._changed:
-            self._due[lease] = time.monotonic() + lease.period
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="satisfice-leases", daemon=True)
-                self._thread.start()
-            self._changed.notify()
-
-    def drop(self, lease: Lease) -> None:
-        with self._changed:
-            self._due.pop(lease, None)
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                now = time.monotonic()
-                ready = [lease for lease, due in self._due.items() if due <= now]
-                if not ready:
-                    self._changed.wait(min(self._due.values()) - now if self._due else None)
-                    continue
-                for lease in ready:
-                    self._due[lease] = now + lease.period
-            for lease in ready:
-                try:
-                    lease.renew()
-                except LeaseLost:
-                    self.drop(lease)  # its worker will learn of it when it tells
-                except Exception:  # noqa: S110  the database is away; the next beat may reach it
-                    pass
-
-
-def _new_heart() -> None:
-    global _HEART
-    _HEART = _Heart()
-
-
-_HEART = _Heart()
-os.register_at_fork(after_in_child=_new_heart)  # threads do not survive a fork

@@ -141,17 +141,23 @@ class Space:
             raise BadInput(f"x: shape {np.shape(x)} came; one point of {self.domain.dimension} coordinates was wanted")
         if self.rows is not None and isinstance(self.domain, Finite):
             return dict(self.rows[self.domain.nearest(self.domain.scaled(x[None]))[0]])
-        params, rest = {}, [float(coordinate) for coordinate in x]
-        for name, distribution in self.distributions.items():
-            if distribution.single():
+        params, coordinates, start = {}, x.tolist(), 0
+        for name, distribution, ends in self._coded:
+            if ends is None:
                 params[name] = _first(distribution)
             elif isinstance(distribution, CategoricalDistribution):
-                count = len(distribution.choices)
-                params[name] = distribution.choices[int(np.argmax(rest[:count]))]
-                rest = rest[count:]
+                end = start + len(distribution.choices)
+                params[name] = distribution.choices[int(np.argmax(coordinates[start:end]))]
+                start = end
             else:
-                params[name] = _value(distribution, rest.pop(0))
+                params[name] = _value(distribution, coordinates[start], *ends)
+                start += 1
         return params
+
+    @cached_property
+    def _coded(self) -> list[tuple[str, Any, tuple[float, float] | None]]:
+        """Each name with its distribution and the ends of its coordinates, None for a constant, which has no coordinate."""
+        return [(name, each, None if each.single() else _bounds(each)) for name, each in self.distributions.items()]
 
     def to_json(self) -> str:
         """The space as a JSON text that `from_json` reads."""
@@ -215,7 +221,9 @@ def _counts_steps(distribution: Any) -> bool:
 
 
 def _bounds(distribution: Any) -> tuple[float, float]:
-    """The ends of a number's coordinate."""
+    """The ends of the coordinates."""
+    if isinstance(distribution, CategoricalDistribution):
+        return 0.0, 1.0
     return _coordinate(distribution, distribution.low), _coordinate(distribution, distribution.high)
 
 
@@ -228,10 +236,9 @@ def _coordinate(distribution: Any, value: float) -> float:
     return float(round((value - distribution.low) / distribution.step))
 
 
-def _value(distribution: Any, z: float) -> int | float:
-    """The number at a coordinate, never outside its range."""
+def _value(distribution: Any, z: float, first: float, last: float) -> int | float:
+    """The number at a coordinate that lies between `first` and `last`, never outside its range."""
     low, high = distribution.low, distribution.high
-    first, last = _bounds(distribution)
     if z <= first or z >= last:  # so the ends come back exactly
         return low if z <= first else high
     if _counts_steps(distribution) and isinstance(distribution, FloatDistribution):

@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+import re
 import sqlite3
 import stat
 import threading
@@ -25,7 +26,17 @@ from satisfice.border import checked_direction
 from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed, patiently, shown
 from satisfice.types import BadInput, SatisficeError
 
-OPENING = 10  # seconds for the first connection, where a wrong address is likelier than a restart
+OPENING = (
+    10  # seconds for a server that has never answered, or refuses: the address or the password is likely to be wrong
+)
+REFUSED = re.compile(
+    r"password|authentication|does not exist|not permitted|pg_hba|permission denied|access denied"
+    r"|unknown database|invalid response",
+    re.IGNORECASE,
+)
+UNANSWERED = re.compile(
+    r"refused|no such file|resolve|translate host|unreachable|no route|time(d )?out|not known", re.IGNORECASE
+)
 LONGEST_NAME = 512  # of a study, in the tables of Optuna
 SCHEMA_KEY = 0x5A715F1CE  # the advisory lock in PostgreSQL under which tables are made
 CHATTER = ("optuna.storages._in_memory", "optuna.storages._rdb.storage", "optuna.study.study")
@@ -51,7 +62,9 @@ def open_storage(where: str | os.PathLike[str] | BaseStorage | None) -> BaseStor
         return _open_file(Path(text).absolute())
     url = _parsed(text)
     if url.get_backend_name() != "sqlite":
-        return patiently(partial(_open_server, url), OPENING, url, sql.exc.DBAPIError)
+        storage = patiently(partial(_open_server, url), partial(_patience, url), url, sql.exc.DBAPIError)
+        _ANSWERED.add(url)
+        return storage
     if url.query or not url.database or url.database.startswith((":memory:", "file:")):
         return _built(url)
     return _open_file(Path(url.database).absolute())
@@ -97,6 +110,20 @@ def open_study(
             f"direction: {direction!r} came, but the study {name!r} was made to {stored[0]}; use another name"
         )
     return study
+
+
+_ANSWERED: set[URL] = set()  # the databases whose server has answered this process
+
+
+def _patience(url: URL, problem: BaseException | None) -> float:
+    """Seconds to go on trying to open a database: long if its server is away or cuts connections, short if it was never there."""
+    said = re.sub(r"\"[^\"]*\"|'[^']*'", "", str(getattr(problem, "orig", None) or problem))  # names may be any words
+    if REFUSED.search(said):
+        return OPENING
+    if "FATAL" in said or not UNANSWERED.search(said):
+        _ANSWERED.add(url)
+    sockets = url.host or str(url.query.get("host", ""))  # the directory of a local server's socket
+    return PATIENCE if url in _ANSWERED or (sockets.startswith("/") and os.path.isdir(sockets)) else OPENING
 
 
 def _open_server(url: URL) -> DurableStorage:

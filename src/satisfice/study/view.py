@@ -11,7 +11,7 @@ from satisfice.answer import Answer
 from satisfice.search import Search
 from satisfice.study.history import Follower
 from satisfice.study.mark import ENDED, Mark, State, error_of
-from satisfice.study.settings import SETTINGS, Settings
+from satisfice.study.settings import Settings
 from satisfice.study.space import COLUMNS, Space
 from satisfice.types import BadInput
 
@@ -44,7 +44,7 @@ class StudyAnswer(Answer):
         """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
         if self.study is None:
             return []
-        seen = evaluations(self.study, follow(self.study))
+        _, seen = listing(self.study)
         names = dict.fromkeys(name for each in seen for name in each.params)
         return [row_of(each, names) for each in seen]
 
@@ -59,6 +59,25 @@ class View:
     evaluations: tuple[Evaluation, ...]
     answer: StudyAnswer
     search: Search
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A study of which no trial has ended yet: what is known of it without a model. `settings` is None in its first moments."""
+
+    settings: Settings | None
+    space: Space | None
+    evaluations: tuple[Evaluation, ...]
+    answer: Answer
+
+
+def begun(study: optuna.Study) -> Begun | None:
+    """What is known of a study as long as no trial has ended; None afterwards."""
+    if any(trial.state.is_finished() for trial in study.get_trials(deepcopy=False)):
+        return None
+    settings = Settings.of(study)
+    listed = evaluations(study, Follower(settings or Settings(0.0)))  # all of them are running
+    return Begun(settings, None if settings is None else settings.space, listed, Answer("open"))
 
 
 def view(study: optuna.Study, target: float | None = None) -> View:
@@ -82,7 +101,10 @@ def follow(study: optuna.Study, target: float | None = None) -> Follower:
         stored = settings or Settings(target, study.direction.name.lower())
         settings = replace(stored, target=target)
     if settings is None:
-        raise BadInput(f"study {study.study_name!r} has no {SETTINGS}: it was made by something else; give the target")
+        raise BadInput(
+            f"study {study.study_name!r} has no target: it was not made by satisfice; from Python, view(study, target=...) "
+            "takes one"
+        )
     follower = Follower(settings)
     follower.catch_up(study)
     return follower
@@ -91,6 +113,12 @@ def follow(study: optuna.Study, target: float | None = None) -> Follower:
 def answer_of(study: optuna.Study, follower: Follower) -> StudyAnswer:
     """The follower's answer, with the study."""
     return StudyAnswer(**follower.answer().__dict__, study=study)
+
+
+def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
+    """The space, if it is known, and the evaluations of any study of one objective."""
+    follower = follow(study, None if Settings.of(study) else 0.0)  # the target makes no difference here
+    return follower.space, evaluations(study, follower)
 
 
 def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ...]:
@@ -115,9 +143,9 @@ def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
     )
 
 
-def parameter_names(space: Space, evaluations: Iterable[Evaluation]) -> list[str]:
+def parameter_names(space: Space | None, evaluations: Iterable[Evaluation]) -> list[str]:
     """The names of all parameters: those of the space in their order, then what else the evaluations have."""
-    names = list(space.distributions)
+    names = [] if space is None else list(space.distributions)
     return names + sorted({name for each in evaluations for name in each.params} - set(names))
 
 

@@ -223,9 +223,10 @@ class Workers:
             ended, errors = follower.errors(self._since)
         if len(errors) >= FAILURES and 2 * len(errors) > ended:
             error, times = Counter(errors).most_common(1)[0]
+            which = "the first error" if times == 1 else f"the most frequent error ({times} times)"
             raise TooManyFailures(
-                f"{len(errors)} of {ended} evaluations failed, {times} of them by: {error}; correct the objective or the "
-                f"space and call again: the study {self._study.study_name!r} is kept where it has a storage"
+                f"{len(errors)} of {ended} evaluations failed; {which} was: {error}. Correct the objective or the space, then "
+                f"make the same call again: it goes on with the study {self._study.study_name!r} if that has a storage."
             )
 
     def _await_any(self) -> bool:
@@ -246,8 +247,8 @@ class Workers:
     def _begin(self) -> Lease:
         """A running trial: one that was put into the queue, else a new one."""
         with self._sampler.following(self._study, read=False) as follower:
-            queued = self._study._pop_waiting_trial_id() if follower.queued else None
-        return Lease.begin(self._study, period=PERIOD) if queued is None else Lease(self._study, queued, PERIOD)
+            queued = Lease.pop(self._study, PERIOD) if follower.queued else None
+        return queued or Lease.begin(self._study, PERIOD)
 
     def _cancel(self, lease: Lease, why: str, state: TrialState = TrialState.PRUNED) -> bool:
         """Give the trial up, unless it is finished: it counts for nothing. True, for the work goes on."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from numbers import Integral, Real
 
 import numpy as np
 import numpy.typing as npt
@@ -14,21 +15,40 @@ Rounds = npt.NDArray[np.int64]
 GREEDY_SHARE = 1 - np.exp(-1.0)  # greedy reaches this share of the maximum of a monotone submodular function
 
 
-def _check(kernel: Kernel, lam: float, points: Array) -> None:
+def _checked(kernel: Kernel, lam: float, points: npt.ArrayLike, name: str) -> Array:
+    """The points as an array (n, d), where they, the kernel and the noise have an information gain."""
+    if not isinstance(getattr(kernel, "variance", None), Real):
+        raise BadInput(
+            f"information gain: `kernel` must be a kernel, such as Stationary('se', [0.3]); got {kernel!r:.80}"
+        )
     if kernel.variance > 1:
         raise BadInput(
             f"theory: a kernel with k(x, x) = {kernel.variance:g} came, at most 1 was wanted, as the paper's "
             f"bounds ask for; divide the values by {kernel.scale:g} and use a kernel of scale 1"
         )
-    if not (np.isfinite(lam) and lam > 0):
-        raise BadInput(f"information gain: lam = {lam!r} came; a positive number was wanted")
-    if points.ndim != 2 or points.size == 0:
-        raise BadInput(f"information gain: points of shape {points.shape} came; (number, d) was wanted")
+    if not (isinstance(lam, Real) and np.isfinite(lam) and lam > 0):
+        raise BadInput(f"information gain: `lam` must be a positive number; got {lam!r:.80}")
+    try:
+        given = np.asarray(points)
+        checked = given.astype(np.float64) if given.dtype.kind in "iuf" else np.empty(0)
+    except (TypeError, ValueError):  # rows of different lengths
+        checked = np.empty(0)
+    if checked.ndim != 2 or checked.size == 0 or not np.isfinite(checked).all():
+        raise BadInput(
+            f"information gain: `{name}` must be an array of finite numbers of shape (number of points, d); got {points!r:.80}"
+        )
+    try:
+        kernel(checked[:1], checked[:1])
+    except ValueError:
+        raise BadInput(
+            f"information gain: `{name}` must have as many columns as the kernel has length-scales; got {checked.shape[1]}"
+        ) from None
+    return checked
 
 
-def information_gain(kernel: Kernel, lam: float, U: Array) -> float:
-    """1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d); a point may stand there twice."""
-    _check(kernel, lam, U)
+def information_gain(kernel: Kernel, lam: float, U: npt.ArrayLike) -> float:
+    """1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d), an array or lists; a point may stand there twice."""
+    U = _checked(kernel, lam, U, "U")
     return 0.5 * float(np.linalg.slogdet(np.eye(len(U)) + kernel(U, U) / lam)[1])
 
 
@@ -68,7 +88,7 @@ class InformationGain:
 
 
 def greedy_information_gain(
-    kernel: Kernel, lam: float, points: Array, T: int, *, block: float = 0.0
+    kernel: Kernel, lam: float, points: npt.ArrayLike, T: int, *, block: float = 0.0
 ) -> InformationGain:
     """Bounds on gamma_0, ..., gamma_T over the finite domain `points` (|D|, d).
 
@@ -93,12 +113,12 @@ def greedy_information_gain(
     InformationGain
         The bounds after each step. A step costs O(|D| min(step, |D|)).
     """
-    _check(kernel, lam, points)
-    if T < 1:
-        raise BadInput(f"information gain: T = {T!r} rounds came; at least 1 was wanted")
-    if not 0 <= block <= 1:
-        raise BadInput(f"`block` must be a number from 0 to 1; got {block!r}.")
-    rounds = _steps(T, block)
+    points = _checked(kernel, lam, points, "points")
+    if not isinstance(T, Integral) or T < 1:
+        raise BadInput(f"information gain: `T` must be a number of rounds, 1 or more; got {T!r:.80}")
+    if not (isinstance(block, Real) and 0 <= block <= 1):
+        raise BadInput(f"information gain: `block` must be a number from 0 to 1; got {block!r:.80}")
+    rounds = _steps(int(T), float(block))
     lower, excess = np.zeros(len(rounds)), np.zeros(len(rounds))
     variance, times = np.full(len(points), kernel.variance), np.zeros(len(points))
     many = len(rounds) > len(points)

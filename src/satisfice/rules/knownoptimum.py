@@ -1,0 +1,116 @@
+"""Rules for a known optimum f*, here the target: erm and cbm (Nguyen and Osborne 2020).
+
+Both see f through a Gaussian process g with f = f* - g^2 / 2, which cannot exceed f*. The values of g are sqrt(2 (f* - y_i)).
+Its prior mean is sqrt(2 f*), so that f has the prior mean 0, and its kernel is that of f: values of about unit variance are
+assumed. To first order f is Gaussian with the mean f* - mu_g^2 / 2 and the standard deviation |mu_g| sigma_g.
+`transformed=False` takes f as the model has it.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.acquisition import Score, log_expected_excess, mix_logs
+from satisfice.belief import Belief
+from satisfice.maximise import maximise
+from satisfice.rules.marginal import Formula, Mix, MixedScore
+from satisfice.types import Array
+from satisfice.widths import Width, sqrt_log
+
+LEAST = 1e-9  # std of f where g may be 0: the logarithm of the regret stays finite
+
+
+def minus_log_regret(mean: Array, std: Array, optimum: float) -> Score:
+    """-log E[max(0, f* - f)], E[max(0, f* - f)] = (f* - mean) Phi(z) + std phi(z) with z = (f* - mean) / std."""
+    value, by_mean, by_std = log_expected_excess(-mean, std, -optimum)
+    return Score(-value, by_mean, -by_std)
+
+
+def minus_bound(mean: Array, std: Array, optimum: float, width: float) -> Score:
+    """-(|mean - f*| + width * std)."""
+    off = mean - optimum
+    return Score(-np.abs(off) - width * std, -np.sign(off), np.full(len(std), -width))
+
+
+def through_square(mean: Array, std: Array, optimum: float, prior: float, formula: Formula) -> Score:
+    """A formula of mean and std of f = f* - (prior + g)^2 / 2, as one of the mean and the std of g."""
+    mu = prior + mean
+    spread = np.abs(mu) * std
+    value, by_mean, by_std = formula(optimum - 0.5 * mu**2, np.maximum(spread, LEAST))
+    by_spread = np.where(spread > LEAST, by_std, 0.0)
+    return Score(value, -mu * by_mean + np.sign(mu) * std * by_spread, np.abs(mu) * by_spread)
+
+
+def _mix_regrets(log_weights: Array, values: Array) -> tuple[Array, Array]:
+    """-log of the average of exp(-value), and its derivatives."""
+    mixed, shares = mix_logs(log_weights, -values)
+    return -mixed, shares
+
+
+def _mix_means(log_weights: Array, values: Array) -> tuple[Array, Array]:
+    """The average, and its derivatives."""
+    weights = np.exp(log_weights)
+    return weights @ values, np.broadcast_to(weights[:, None], values.shape)
+
+
+def _score(belief: Belief, formula: Formula, mix: Mix, transformed: bool) -> MixedScore:
+    """A formula, of f as it is or transformed, mixed over the members."""
+    if not transformed:
+        return MixedScore(belief, formula, mix)
+    optimum = belief.target
+    prior = float(np.sqrt(2 * max(optimum, 0.0)))
+    roots = tuple((w, p.with_values(np.sqrt(2 * np.maximum(optimum - p.y, 0.0)) - prior)) for w, p in belief.members)
+    square = partial(through_square, optimum=optimum, prior=prior, formula=formula)
+    return MixedScore(replace(belief, members=roots), square, mix)
+
+
+@dataclass(frozen=True)
+class ExpectedRegret:
+    """ERM: ask where the expected regret E[max(0, f* - f(x))] is least, with f* the target (Nguyen and Osborne 2020).
+
+    On a mixture the regret is averaged over the members.
+
+    Parameters
+    ----------
+    transformed
+        Whether f is seen through g, as in the source.
+    """
+
+    transformed: bool = True
+
+    def score(self, belief: Belief) -> MixedScore:
+        """-log E[max(0, f* - f(x))] as a function of points."""
+        return _score(belief, partial(minus_log_regret, optimum=belief.target), _mix_regrets, self.transformed)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The minimiser of the expected regret."""
+        return maximise(self.score(belief), belief, rng)
+
+
+@dataclass(frozen=True)
+class ConfidenceBoundMinimisation:
+    """CBM: ask where |mu(x) - f*| + width(t) sigma(x) is least, with f* the target (Nguyen and Osborne 2020).
+
+    On a mixture that is averaged over the members.
+
+    Parameters
+    ----------
+    width
+        beta_t^{1/2} of the source.
+    transformed
+        Whether f is seen through g, as in the source.
+    """
+
+    width: Width = sqrt_log
+    transformed: bool = True
+
+    def score(self, belief: Belief) -> MixedScore:
+        """-(|mu(x) - f*| + width(t) sigma(x)) as a function of points."""
+        formula = partial(minus_bound, optimum=belief.target, width=self.width(belief.step))
+        return _score(belief, formula, _mix_means, self.transformed)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The minimiser of the bound."""
+        return maximise(self.score(belief), belief, rng)
