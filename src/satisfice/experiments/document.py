@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from satisfice.experiments import lenient
+from satisfice.experiments import lenient, theory_text
 from satisfice.experiments.agreement import agreement
 from satisfice.experiments.claims import CLAIMS, WHY
 from satisfice.experiments.curves import load, record_file
@@ -77,6 +77,7 @@ def document(out: Path, docs: Path) -> str:
             parts.append(_section(name, figure.number, figure.shows, shown))
         if name != "none-good" and together_figure(list(panels(name)), out, pictures / f"{name}-together.png"):
             parts.append(f"![pg and our default](images/reproduction/{name}-together.png)\n")
+    parts.append(theory_text.section(out, docs))
     return "\n".join(parts)
 
 
