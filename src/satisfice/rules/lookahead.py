@@ -43,7 +43,7 @@ class OneStepAhead:
 
 
 @cache
-def _legendre(count: int) -> tuple[Array, Array]:
+def legendre(count: int) -> tuple[Array, Array]:
     """Nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
@@ -54,7 +54,7 @@ def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes
     mean, std = posterior.marginal(queries)
     variance = std**2 + posterior.lam
     split = np.clip(ndtr((target - mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
-    share, weights = _legendre(nodes)
+    share, weights = legendre(nodes)
     xi = ndtri(np.concatenate([split * share, split + (1 - split) * share], axis=1))
     return xi, np.concatenate([split * weights, (1 - split) * weights], axis=1), variance
 
@@ -256,21 +256,23 @@ class MaxValueEntropy:
         maxima = tuple(
             gumbel_of_maximum(*posterior.marginal(witnesses)).quantile(shares) for _, posterior in belief.members
         )
-        return maximise(_Information(belief, maxima), belief, rng)
+        return maximise(MaxValueInformation(belief, maxima), belief, rng)
 
 
 @dataclass(frozen=True)
-class _Information:
+class MaxValueInformation:
     """The information about the maximum, averaged over the members, as a function of points."""
 
     belief: Belief
     maxima: tuple[Array, ...]  # of each member, (draws,)
 
     def __call__(self, U: Array) -> Array:
+        """The information (m,)."""
         pairs = zip(self.belief.members, self.maxima, strict=True)
         return np.asarray(sum(w * max_value_information(*p.marginal(U), maxima).value for (w, p), maxima in pairs))
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The information (m,) and its derivatives in U (m, d)."""
         value, gradient = np.zeros(len(U)), np.zeros(U.shape)
         for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
             part = posterior.marginal_with_pull(U)
