@@ -1,21 +1,28 @@
 """Cells, records, curves: what an experiment asks for, keeps and reads back."""
 
 import json
+import os
 import signal
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import nursery
 from satisfice.cli import main
+from satisfice.domain import Box
 from satisfice.experiments.curves import load, over_time, record_file, success, success_by_trial
+from satisfice.experiments.document import restore
 from satisfice.experiments.paper import FIGURES, demanding, panels
 from satisfice.experiments.records import Records, pack, unpack
 from satisfice.experiments.reproduce import IDS, having, needed, work_of
 from satisfice.experiments.run import run_cell, run_tasks, starting_points, tasks_of
-from satisfice.experiments.spec import Cell, Panel, cells
+from satisfice.experiments.spec import VARIANTS, Cell, Panel, cells
+from satisfice.problems import PROBLEMS
+from satisfice.problems.problem import Problem
+from satisfice.search import Search
 from satisfice.types import BadInput
 
 PANEL = Panel("keane", 0.92, "eta = 0.92", rules=("pg", "ei"), budget=12)
@@ -147,6 +154,66 @@ def test_of_all_experiments_those_are_run_that_have_what_was_asked_for():
     assert having(("synthetic",), "auto", None, ("auto",)) == ("synthetic",)
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_panel_has_the_floor_and_its_problem_only_once(variant):
+    for name in FIGURES:
+        drawn = panels(name, variant)
+        assert all("random" in panel.rules_as(variant) for panel in drawn)
+        assert len({(panel.problem, panel.target, panel.noise) for panel in drawn}) == len(drawn)
+
+
+def test_the_published_variant_has_the_functions_of_the_published_code():
+    assert [(panel.problem, panel.label) for panel in panels("noisy", "published")] == [
+        ("keane-published", "eta = 0.85"),
+        ("ackley", "xi = 1/100"),
+    ]
+    assert [panel.problem for panel in panels("sts", "published")] == [
+        "dropwave",
+        "keane-published",
+        "dropwave-shifted",
+    ]
+    assert [panel.problem for panel in panels("xgboost", "published")] == ["xgboost-published"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_random_asks_the_same_points_whatever_it_is_compared_with(variant):
+    one, other = (run_cell(Cell(variant, "keane", "random", target, None, 0.0, 20, 1, 4)) for target in (None, 0.5))
+    assert one["rises"] == other["rises"]
+    assert len(one["rises"]) > 1
+
+
+def test_as_the_text_says_whole_numbers_are_rounded_for_the_evaluation_only(monkeypatch):
+    evaluated = []
+
+    def steps(X):
+        evaluated.append(X[0].copy())
+        return -((X[:, 0] - 3.0) ** 2) - (X[:, 1] - 0.4) ** 2
+
+    box = Box([(0.0, 9.0), (0.0, 1.0)], integers=[0])
+    monkeypatch.setitem(PROBLEMS, "steps", Problem("steps", box, steps, maximum=0.0, etas=(-0.01,)))
+    cell = Cell("paper", "steps", "pg", -1e-9, None, 0.0, 12, 0, 0)
+    starts = starting_points(cell)
+    assert (starts[:, 0] != np.round(starts[:, 0])).all()
+    run_cell(cell)
+    points = np.array(evaluated)
+    assert len(points) == 12
+    assert (points[:, 0] == np.round(points[:, 0])).all()
+    assert (points[:3, 0] == np.round(starts[:, 0])).all()
+    local = starting_points(replace(cell, variant="paper-local"))
+    assert (local[:, 0] == np.round(local[:, 0])).all()
+
+
+def test_paper_local_is_a_search_with_the_library_s_own_rule_and_model():
+    cell = Cell("paper-local", "keane", "ei", None, None, 0.0, 15, 2, 7)
+    search = Search(PROBLEMS["keane"].domain, 0.0, "ei", model="paper", noise=0, confirm=False, seed=2007)
+    values = []
+    for step in range(15):
+        x = starting_points(cell)[step] if step < 3 else search.ask()
+        values.append(PROBLEMS["keane"].value(x))
+        search.tell(x, values[-1])
+    assert run_cell(cell)["rises"][-1][1] == float(f"{max(values):.8g}")
+
+
 def test_starting_points_are_the_same_for_every_rule_and_fresh_for_every_experiment():
     one, other, third = (
         Cell("paper", "keane", rule, None, None, 0.0, 10, 3, experiment)
@@ -216,6 +283,23 @@ def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
         pack(tmp_path / f"{order}.jsonl", tmp_path / f"{order}.gz")
     assert (tmp_path / "abc.gz").read_bytes() == (tmp_path / "cab.gz").read_bytes()
     assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
+
+
+def test_kept_records_are_restored_with_one_flush_a_file(tmp_path, monkeypatch):
+    kept, out = tmp_path / "docs" / "records", tmp_path / "out" / "records"
+    for variant in ("paper", "paper-local"):
+        records = Records(tmp_path / "made" / f"{variant}.jsonl")
+        records.append(*({"key": f"{variant}/{k}"} for k in range(100)))
+        pack(records.path, kept / variant / "keane.jsonl.xz")
+    Records(out / "paper" / "keane.jsonl").append({"key": "paper/7"}, {"key": "paper/new"})
+    flushed, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(file) or fsync(file))
+    restore(kept, out)
+    assert len(flushed) == 2
+    assert len(list(Records(out / "paper-local" / "keane.jsonl"))) == 100
+    mine = [record["key"] for record in Records(out / "paper" / "keane.jsonl")]
+    assert len(mine) == len(set(mine)) == 101
+    assert mine[:2] == ["paper/7", "paper/new"]
 
 
 def reproduce(out):

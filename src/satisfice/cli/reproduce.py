@@ -30,8 +30,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), help="where records and figures go (default: out)")
     parser.add_argument("--only", metavar="PROBLEM", help="only the panels on this problem")
     parser.add_argument("--rules", help="only these rules, such as pg,eg")
-    parser.add_argument("--as", dest="variant", choices=("paper", "published", "auto"), default="paper",
-                        help="what the text says, what the published code did, or our default model")  # fmt: skip
+    parser.add_argument("--as", dest="variant", choices=("paper", "paper-local", "published", "auto"), default="paper",
+                        help="the text, the text with our optimiser, the published code, or our default")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the figures' numbers as JSON, and nothing else")
     parser.set_defaults(command=run)
 

@@ -15,9 +15,8 @@ from satisfice.experiments.curves import load, record_file
 from satisfice.experiments.figures import phi_figure, regret_figure, success_figure, together_figure
 from satisfice.experiments.paper import FIGURES, panels
 from satisfice.experiments.records import Records, pack, unpack
-from satisfice.experiments.spec import Variant
+from satisfice.experiments.spec import VARIANTS, Variant
 
-VARIANTS: tuple[Variant, ...] = ("paper", "published", "auto")
 UNDISTURBED = "undisturbed.jsonl.xz"  # the times that bench/reproduction_time.py has measured
 
 
@@ -43,9 +42,7 @@ def restore(kept: Path, records: Path) -> None:
     for path in sorted(path for variant in VARIANTS for path in (kept / variant).rglob("*.jsonl.xz")):
         mine = Records(records / path.relative_to(kept).with_suffix(""))
         done = mine.keys()
-        for record in unpack(path):
-            if record["key"] not in done:
-                mine.append(record)
+        mine.append(*(record for record in unpack(path) if record["key"] not in done))
 
 
 def document(out: Path, docs: Path) -> str:
@@ -65,9 +62,10 @@ def document(out: Path, docs: Path) -> str:
     for name, figure in FIGURES.items():
         shown = []
         for variant in VARIANTS:
-            chosen = [panel for panel in panels(name) if load(out, variant, panel)]
+            drawable = panels(name, variant)
+            chosen = [panel for panel in drawable if load(out, variant, panel)]
             if name == "none-good":  # a row has a column for each target
-                chosen = [panel for panel in panels(name) if panel.problem in {p.problem for p in chosen}]
+                chosen = [panel for panel in drawable if panel.problem in {p.problem for p in chosen}]
             if chosen:
                 draw = regret_figure if name == "none-good" else success_figure
                 summary = draw(chosen, out, variant, pictures / f"{name}-{variant}.png")
@@ -85,9 +83,10 @@ def _head() -> str:
     return """# The reproduction
 
 Written by `python -m satisfice.experiments.document` from the records in `docs/records`. `satisfice reproduce ID` makes the
-records and the figure of one experiment, `--as paper` (what the text says, the default), `--as published` (what the authors'
-published code did) or `--as auto` (our default model and rule). The protocol of the paper is 25 trials of 10 experiments, 250
-runs a rule; a figure made with fewer says so.
+records and the figure of one experiment, `--as paper` (what the text says, the default), `--as paper-local` (the same, but with
+our optimiser of acquisitions, which also starts next to the best points), `--as published` (what the authors' published code
+did) or `--as auto` (our default model and rule). The protocol of the paper is 25 trials of 10 experiments, 250 runs a rule; a
+figure made with fewer says so.
 """
 
 

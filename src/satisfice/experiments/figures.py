@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from satisfice.experiments.curves import load, simple_regret, success_by_trial
-from satisfice.experiments.spec import GOOD_RULES, OPTIMISERS, Panel
+from satisfice.experiments.spec import FLOOR, GOOD_RULES, OPTIMISERS, Panel
 from satisfice.extras import load_extra
 from satisfice.problems import PROBLEMS
 from satisfice.types import Array
@@ -25,8 +25,14 @@ STYLES = {
     "sts": ("#8b5a2b", "*"),
     "elimination": ("#d55e00", "o"),
     "auto": ("#0072b2", "o"),
+    "random": ("#000000", "None"),
 }
-VARIANT_NAMES = {"paper": "as the text says", "published": "as the published code did", "auto": "our default"}
+VARIANT_NAMES = {
+    "paper": "as the text says",
+    "paper-local": "as the text says, but with our optimiser of acquisitions",
+    "published": "as the published code did",
+    "auto": "our default",
+}
 
 
 def pyplot() -> Any:
@@ -41,9 +47,11 @@ def _line(axes: Any, rule: str, curve: Array, spread: Array | None, label: str |
     steps = np.arange(1, len(curve) + 1)
     shift = 3 * list(STYLES).index(rule) % 20
     places = slice(shift, None, 20)
+    style = ":" if rule == FLOOR else "-"
     axes.plot(
-        steps, curve, color=colour, marker=marker, markevery=places, markersize=4.5, linewidth=1.3, label=label or rule
-    )
+        steps, curve, style, color=colour, marker=marker, markevery=places, markersize=4.5, linewidth=1.3,
+        label=label or rule,
+    )  # fmt: skip
     if spread is not None:
         axes.errorbar(
             steps[places], curve[places], spread[places], fmt="none", ecolor=colour, elinewidth=0.8, capsize=1.5
@@ -51,7 +59,7 @@ def _line(axes: Any, rule: str, curve: Array, spread: Array | None, label: str |
 
 
 def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> dict[str, Any]:
-    """Two plots a panel side by side, optimisers and good-action rules; mean over trials, bars of half a standard deviation.
+    """Two plots a panel side by side, optimisers and good-action rules, `random` in both; bars of half a standard deviation.
 
     Returns what `--json` prints.
     """
@@ -68,8 +76,9 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
         for rule, records in found.items():
             fractions = success_by_trial(records, panel)
             mean = fractions.mean(axis=0)
-            axes = row[0] if rule in OPTIMISERS else row[1]
-            _line(axes, rule, mean, 0.5 * fractions.std(axis=0))
+            both = row if rule == FLOOR else row[:1] if rule in OPTIMISERS else row[1:]
+            for axes in both:
+                _line(axes, rule, mean, 0.5 * fractions.std(axis=0))
             summary["runs"] += len(records)
             summary["success"][name][rule] = [round(float(mean[t - 1]), 4) for t in range(20, panel.budget + 1, 20)]
         counts = sorted({len(records) for records in found.values()})
@@ -91,8 +100,13 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
 
 def together_figure(panels: list[Panel], out: Path, path: Path) -> bool:
     """pg as the text says and as the published code did, and our default, side by side; False where there is one only."""
-    styles = {"paper": ("#d55e00", "-"), "published": ("#999999", "--"), "auto": ("#0072b2", "-")}
-    rules = {"paper": "pg", "published": "pg", "auto": "auto"}
+    styles = {
+        "paper": ("#d55e00", "-"),
+        "paper-local": ("#d55e00", ":"),
+        "published": ("#999999", "--"),
+        "auto": ("#0072b2", "-"),
+    }
+    rules = {"paper": "pg", "paper-local": "pg", "published": "pg", "auto": "auto"}
     found = [(panel, {v: load(out, v, panel).get(rule, []) for v, rule in rules.items()}) for panel in panels]
     found = [(panel, records) for panel, records in found if sum(map(bool, records.values())) > 1]
     if not found:
@@ -128,8 +142,8 @@ def regret_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> d
     summary: dict[str, Any] = {"runs": 0, "regret": {}}
     for row, problem in zip(rows, problems, strict=True):
         mine = [panel for panel in panels if panel.problem == problem]
-        columns = [(panel, ("auto", *GOOD_RULES), panel.label) for panel in mine] + [
-            (mine[0], OPTIMISERS, "optimisers")
+        columns = [(panel, ("auto", *GOOD_RULES, FLOOR), panel.label) for panel in mine] + [
+            (mine[0], (*OPTIMISERS, FLOOR), "optimisers")
         ]
         for axes, (panel, rules, title) in zip(row, columns, strict=True):
             found = {rule: records for rule, records in load(out, variant, panel).items() if rule in rules}

@@ -1,10 +1,10 @@
 """The figures of the paper, each a list of panels."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from satisfice.experiments.spec import GOOD_RULES, OPTIMISERS, Panel, Variant, by_xi
+from satisfice.experiments.spec import FLOOR, GOOD_RULES, OPTIMISERS, Panel, Variant, by_xi
 from satisfice.problems import PROBLEMS
 
 HUNDREDTH = "xi = 1/100"
@@ -38,7 +38,7 @@ def _noisy() -> list[Panel]:
 
 def _sts() -> list[Panel]:
     names = ("dropwave", "keane", "dropwave-shifted")
-    return [Panel(name, by_xi(name, 0.01), HUNDREDTH, rules=("sts", *GOOD_RULES, *OPTIMISERS)) for name in names]
+    return [Panel(name, by_xi(name, 0.01), HUNDREDTH, rules=("sts", *GOOD_RULES, *OPTIMISERS, FLOOR)) for name in names]
 
 
 def _threshold() -> list[Panel]:
@@ -67,18 +67,26 @@ FIGURES: dict[str, Figure] = {
 
 
 @cache
-def panels(name: str) -> tuple[Panel, ...]:
-    """The panels of a figure."""
-    return tuple(FIGURES[name].panels())
+def panels(name: str, variant: Variant = "paper") -> tuple[Panel, ...]:
+    """The panels of a figure; those of the published variant have the functions of the published code."""
+    drawn = FIGURES[name].panels()
+    return tuple(dict.fromkeys(map(_with_published_function, drawn)) if variant == "published" else drawn)
 
 
-def demanding(name: str) -> list[Panel]:
+def _with_published_function(panel: Panel) -> Panel:
+    """The panel with the function that the authors' code has under the same name, and its target."""
+    if panel.problem == "keane":
+        return replace(panel, problem="keane-published", target=0.85, label="eta = 0.85")
+    return replace(panel, problem="xgboost-published") if panel.problem == "xgboost" else panel
+
+
+def demanding(name: str, variant: Variant = "paper") -> list[Panel]:
     """All panels that may share a run with those of the figure."""
-    problems = {panel.problem for panel in panels(name)}
+    problems = {panel.problem for panel in panels(name, variant)}
     shared = [each for each in FIGURES if each != "xgboost" or each == name]
-    return [panel for each in shared for panel in panels(each) if panel.problem in problems]
+    return [panel for each in shared for panel in panels(each, variant) if panel.problem in problems]
 
 
 def default_rules(variant: Variant) -> tuple[str, ...] | None:
-    """The rules that a variant runs by default: all of the paper's, and of ours the default one."""
-    return ("auto",) if variant == "auto" else None
+    """The rules that a variant runs by default: all of the paper's, and of ours the default one with the floor."""
+    return ("auto", FLOOR) if variant == "auto" else None

@@ -234,6 +234,7 @@ PUBLISHED_RULES: dict[str, Callable[[Known, Generator], Array]] = {
     "ts": _ts,
     "sts": _sts,
     "gs": _gs,
+    "random": lambda known, rng: known.domain.uniform(1, rng)[0],
 }
 
 

@@ -32,10 +32,10 @@ class Records:
         """The keys of the runs that are done."""
         return {record["key"] for record in self}
 
-    def append(self, record: Record) -> None:
-        """Add one record, safely on disk when this returns."""
+    def append(self, *records: Record) -> None:
+        """Add the records, all safely on disk when this returns."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record, sort_keys=True, allow_nan=False) + "\n")
+            file.writelines(json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in records)
             file.flush()
             os.fsync(file.fileno())
 

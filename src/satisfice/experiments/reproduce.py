@@ -26,7 +26,7 @@ def having(
     """Those of the experiments that have a panel on the problem with one of the rules; an error where none has."""
     if only is None and rules is None:
         return names
-    drawn = {name: panels(name) for name in names if name in FIGURES}
+    drawn = {name: panels(name, variant) for name in names if name in FIGURES}
     if not drawn:
         raise BadInput(f"--only or --rules came, but {names[0]} has one problem and its own rules; leave them out")
     problems = {panel.problem for each in drawn.values() for panel in each}
@@ -66,14 +66,17 @@ def work_of(
     if name == "phi":
         return []
     if name == "lenient":
+        kept: Variant = (
+            "published" if variant == "published" else "paper"
+        )  # on a finite domain there is one text to run
         problem, function = (
-            ("gp2d-published", lenient.run_published) if variant == "published" else ("gp2d", lenient.run_lenient)
+            ("gp2d-published", lenient.run_published) if kept == "published" else ("gp2d", lenient.run_lenient)
         )
         seeds = range(experiments)
         tasks = [
             Task(f"lenient/{rule}/{lenient.ROUNDS}/{s}", function, (rule, s)) for rule in lenient.RULES for s in seeds
         ]
-        return [Work(problem, tasks, record_file(out, variant, problem))]
+        return [Work(problem, tasks, record_file(out, kept, problem))]
     if name == "theory":
         tasks = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
                  for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
@@ -81,8 +84,8 @@ def work_of(
     if name in THEORY:  # sample sizes of their own, chosen by the intervals that they need
         return [Work(name, THEORY[name](), record_file(out, "paper", name))]
     work = cells(
-        _panels(name, only),
-        demanding(name),
+        _panels(name, variant, only),
+        demanding(name, variant),
         variant=variant,
         rules=rules or default_rules(variant),
         trials=trials,
@@ -92,8 +95,8 @@ def work_of(
     return [Work(problem, tasks_of(list(group)), record_file(out, variant, problem)) for problem, group in groups]
 
 
-def _panels(name: str, only: str | None) -> list[Panel]:
-    return [panel for panel in panels(name) if only in (None, panel.problem)]
+def _panels(name: str, variant: Variant, only: str | None) -> list[Panel]:
+    return [panel for panel in panels(name, variant) if only in (None, panel.problem)]
 
 
 def needed(name: str, work: Sequence[Work], cluster: str | None) -> list[tuple[str, str]]:
@@ -136,4 +139,4 @@ def reproduce(
     if name in THEORY:
         return theory_text.summary(name, list(records[0]), out / "figures")
     draw = regret_figure if name == "none-good" else success_figure
-    return draw(_panels(name, only), out, variant, picture), picture
+    return draw(_panels(name, variant, only), out, variant, picture), picture

@@ -6,15 +6,22 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
 from numpy.random import default_rng
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from satisfice.domain import Box
 from satisfice.experiments.records import Record, Records
-from satisfice.experiments.spec import Cell
+from satisfice.experiments.spec import FLOOR, Cell
 from satisfice.extras import load_extra
+from satisfice.finite import Finite
+from satisfice.gp.families import NOISE_FREE
+from satisfice.gp.fit import Model
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
 from satisfice.problems import PROBLEMS
+from satisfice.rules import Rule
 from satisfice.search import Search
 from satisfice.threads import one_blas_thread
 from satisfice.types import Array, BadInput
@@ -39,7 +46,7 @@ def run_cell(cell: Cell) -> Record:
     while len(truths) < cell.budget:
         x = next(starts, None)
         x = search.ask() if x is None else x
-        truths.append(problem.value(x))
+        truths.append(problem.value(_rounded_to(problem.domain, search.domain, x)))
         search.tell(x, truths[-1] + cell.noise * noise.standard_normal())
         if not rises or truths[-1] > rises[-1][1]:
             rises.append((len(truths), truths[-1]))
@@ -58,6 +65,11 @@ def run_cell(cell: Cell) -> Record:
     }
 
 
+def _rounded_to(domain: Box | Finite, searched: Box | Finite, x: Array) -> Array:
+    """The point that is evaluated for x: where the search took whole numbers for continuous ones, they are rounded."""
+    return x if searched is domain else domain.from_unit(searched.to_unit(x))[0]
+
+
 def _rounded(changes: list[tuple[int, float]]) -> list[list[float]]:
     """To eight digits: more than any target needs, and a small file."""
     return [[t, float(f"{value:.8g}")] for t, value in changes]
@@ -65,7 +77,7 @@ def _rounded(changes: list[tuple[int, float]]) -> list[list[float]]:
 
 def _search(cell: Cell) -> Any:
     """The search that a cell asks for; a rule that does not read the target is given 0."""
-    domain, target = PROBLEMS[cell.problem].domain, cell.target if cell.target is not None else 0.0
+    domain, target = domain_of(cell), cell.target if cell.target is not None else 0.0
     seed = 1000 * cell.trial + cell.experiment
     if cell.variant == "published":
         from satisfice.experiments.published import PublishedSearch
@@ -73,14 +85,30 @@ def _search(cell: Cell) -> Any:
         if not isinstance(domain, Box):
             raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
-    model = "paper" if cell.variant == "paper" else "auto"
-    return Search(domain, target, cell.rule, model=model, noise=cell.noise, confirm=False, seed=seed)
+    rule: str | Rule = cell.rule
+    model: str | Model = "auto" if cell.variant == "auto" else "paper"
+    if cell.variant == "paper":
+        from satisfice.experiments.as_written import rule_as_written
+        from satisfice.experiments.likelihood import written_model
+
+        model = written_model()
+        if isinstance(domain, Box):
+            rule = rule_as_written(cell.rule)
+    if cell.rule == FLOOR and not cell.noise:  # nobody asks the model, so it need not learn
+        model = FixedModel(Stationary("se", np.array([0.2])), NOISE_FREE)
+    return Search(domain, target, rule, model=model, noise=cell.noise, confirm=False, seed=seed)
+
+
+def domain_of(cell: Cell) -> Box | Finite:
+    """Where a cell searches: as the text says whole numbers are continuous, and only the evaluation rounds them."""
+    domain = PROBLEMS[cell.problem].domain
+    return Box(domain.bounds) if cell.variant == "paper" and isinstance(domain, Box) and domain.integers else domain
 
 
 def starting_points(cell: Cell) -> Array:
     """Three uniform points, the same for every rule; fresh for each experiment (published: for each trial)."""
     fresh = [] if cell.variant == "published" else [cell.experiment]
-    domain = PROBLEMS[cell.problem].domain
+    domain = domain_of(cell)
     return domain.from_unit(domain.uniform(STARTING_POINTS, default_rng([SEED, cell.trial, *fresh])))
 
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from satisfice.problems import PROBLEMS
 
-Variant = Literal["paper", "published", "auto"]
+Variant = Literal["paper", "paper-local", "published", "auto"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
 READS_TARGET = ("auto", "pg", "eg", "gs", "sts", "lookahead")  # the other rules run once and serve every target
 GOOD_RULES, OPTIMISERS = ("pg", "eg", "gs"), ("pi", "ei", "mes", "ucb", "ts")
+FLOOR = "random"  # what every rule is to be better than
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Panel:
     problem: str
     target: float
     label: str  # of the target, for people
-    rules: tuple[str, ...] = GOOD_RULES + OPTIMISERS
+    rules: tuple[str, ...] = (*GOOD_RULES, *OPTIMISERS, FLOOR)
     noise: float = 0.0
     budget: int = 200
     to_the_end: bool = False  # goes on after a good action: under noise, and where there is none

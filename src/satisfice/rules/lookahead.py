@@ -11,7 +11,7 @@ from scipy.special import entr, log_ndtr, ndtr, ndtri
 from satisfice.acquisition import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
 from satisfice.belief import Belief
 from satisfice.gp.posterior import FLOOR, Posterior, cholesky
-from satisfice.maximise import best_of, maximise
+from satisfice.maximise import best_of, descending, maximise
 from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding
@@ -43,7 +43,7 @@ class OneStepAhead:
 
 
 @cache
-def _legendre(count: int) -> tuple[Array, Array]:
+def legendre(count: int) -> tuple[Array, Array]:
     """Nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
@@ -54,7 +54,7 @@ def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes
     mean, std = posterior.marginal(queries)
     variance = std**2 + posterior.lam
     split = np.clip(ndtr((target - mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
-    share, weights = _legendre(nodes)
+    share, weights = legendre(nodes)
     xi = ndtri(np.concatenate([split * share, split + (1 - split) * share], axis=1))
     return xi, np.concatenate([split * weights, (1 - split) * weights], axis=1), variance
 
@@ -154,7 +154,7 @@ def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]
         return spread, spread
     candidates = np.vstack([spread, near])
     promise = standard_score(*belief.marginal(candidates), belief.target).value
-    best = candidates[np.argsort(-promise)]
+    best = candidates[descending(promise)]
     some = spread[rng.permutation(len(spread))]
     return np.vstack([best[:24], some[:24]]), np.vstack([best[: WITNESSES // 2], some[-WITNESSES // 2 :]])
 
@@ -227,7 +227,7 @@ def _best_query(belief: Belief, rng: Generator, score: QueryScore) -> Array:
         highest = _after(lambda ahead, _: highest_draw(ahead, default_rng(seed)))
         return best_of(queries, average(queries, highest), belief, rng)
     if belief.points is None:
-        centres = queries[np.argsort(-scores)[:4]].repeat(6, axis=0)
+        centres = queries[descending(scores)[:4]].repeat(6, axis=0)
         around = belief.domain.snap(np.clip(centres + 0.03 * rng.standard_normal(centres.shape), 0.0, 1.0))
         scores = np.append(scores, average(around, score))
         queries = np.vstack([queries, around])
@@ -256,21 +256,23 @@ class MaxValueEntropy:
         maxima = tuple(
             gumbel_of_maximum(*posterior.marginal(witnesses)).quantile(shares) for _, posterior in belief.members
         )
-        return maximise(_Information(belief, maxima), belief, rng)
+        return maximise(MaxValueInformation(belief, maxima), belief, rng)
 
 
 @dataclass(frozen=True)
-class _Information:
+class MaxValueInformation:
     """The information about the maximum, averaged over the members, as a function of points."""
 
     belief: Belief
     maxima: tuple[Array, ...]  # of each member, (draws,)
 
     def __call__(self, U: Array) -> Array:
+        """The information (m,)."""
         pairs = zip(self.belief.members, self.maxima, strict=True)
         return np.asarray(sum(w * max_value_information(*p.marginal(U), maxima).value for (w, p), maxima in pairs))
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The information (m,) and its derivatives in U (m, d)."""
         value, gradient = np.zeros(len(U)), np.zeros(U.shape)
         for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
             part = posterior.marginal_with_pull(U)
