@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.stats import binomtest
 
 from satisfice.experiments import coverage, misspecified, scaling, scaling_text, theory_text
 from satisfice.experiments.curves import record_file
-from satisfice.experiments.records import Records
+from satisfice.experiments.records import Records, unpack
 from satisfice.theory.functions import narrow_class
 
 SMALL = scaling.Setting(per_axis=21, delta=0.16, T=1500)
@@ -193,3 +194,17 @@ def test_the_section_and_the_summaries_are_made_of_records_alone(tmp_path):
     assert "12 of 12 runs of ucb and elimination stay within the bounds" in text
     assert "| SE, 1, 0.1 | log det, root | 5 of 5 |" in text
     assert (tmp_path / "docs/images/reproduction/theory-misspecified.png").exists()
+
+
+def test_the_page_says_what_the_kept_records_say():
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "reproduction.md").read_text(encoding="utf-8")
+    written = {
+        "theory-scaling": scaling_text.scaling_text,
+        "theory-coverage": theory_text.coverage_text,
+        "theory-misspecified": theory_text.misspecified_text,
+    }
+    for name, text in written.items():
+        records = unpack(docs / "records" / "paper" / f"{name}.jsonl.xz")
+        assert {record["key"] for record in records} == {task.key for task in theory_text.THEORY[name]()}
+        assert text(records) in page

@@ -56,9 +56,7 @@ def _bounds(
         for name in names:
             rows = sorted((x(record), record["bounds"][name][rule][entry]) for record in records)
             if rows:
-                label = (
-                    theorem if len(list(names)) == 1 else f"{theorem}, {'C₁' if name == 'paper sum' else 'sharp C₁'}"
-                )
+                label = theorem if name == "paper sum" else f"{theorem}, sharp C_1"
                 axes.plot(*zip(*rows, strict=True), dashes[name], color=STYLES[rule][0], linewidth=1.1, label=label)
 
 

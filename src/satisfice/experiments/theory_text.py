@@ -58,14 +58,15 @@ def section(out: Path, docs: Path) -> str:
         summary("theory-scaling", found["theory-scaling"], pictures)
         parts.append(scaling_text(found["theory-scaling"]))
     if found["theory-coverage"]:
-        parts.append(_coverage_text(found["theory-coverage"]))
+        parts.append(coverage_text(found["theory-coverage"]))
     if found["theory-misspecified"]:
         summary("theory-misspecified", found["theory-misspecified"], pictures)
-        parts.append(_misspecified_text(found["theory-misspecified"]))
+        parts.append(misspecified_text(found["theory-misspecified"]))
     return "\n".join(["## Theory\n", *parts]) if parts else ""
 
 
-def _coverage_text(records: list[Record]) -> str:
+def coverage_text(records: list[Record]) -> str:
+    """The part of the section on `theory-coverage`."""
     rows = coverage_table(records)["rows"]
     runs = sum(_runs(record) for record in records)
     lines = [
@@ -83,8 +84,7 @@ def _coverage_text(records: list[Record]) -> str:
         "| kernel, lambda, sigma | width | held | interval | slack | ratio: ucb | elimination | random |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    cases = list(dict.fromkeys(row["case"] for row in rows))
-    for case in cases:
+    for case in (case for case in coverage.CASES if any(row["case"] == case for row in rows)):
         for name in coverage.widths(case):
             plans = ("random",) if name == "fixed design" else coverage.PLANS
             mine = {
@@ -106,7 +106,7 @@ def _coverage_finding(rows: list[dict[str, Any]]) -> str:
     promised = [row for row in rows if row["width"] != "fixed design" or row["plan"] == "random"]
     short = [row for row in promised if row["high"] < 1 - coverage.FAILURE]
     shown = [row for row in promised if row["low"] >= 1 - coverage.FAILURE]
-    least = min(promised, key=lambda row: row["held"] / row["runs"])
+    least = min(promised, key=lambda row: (row["held"] / row["runs"], row["width"]))
     narrow = [row["ratios"][-1] for row in promised if row["width"] == "log det, root"]
     return paragraph(f"""
             The lower end of the interval reaches {1 - coverage.FAILURE:g} in {len(shown)} of {len(promised)} cases, and the
@@ -153,7 +153,8 @@ def conclusion(records: list[Record], width: str = "sqrt(log(2t)^3)") -> str:
     )
 
 
-def _misspecified_text(records: list[Record]) -> str:
+def misspecified_text(records: list[Record]) -> str:
+    """The part of the section on `theory-misspecified`."""
     table = misspecified_table(records)["lost"]
     runs = sum(_runs(record) for record in records)
     shown = (0.25, 0.5, 1.0, 2.0**0.5, 2.0, 4.0)
