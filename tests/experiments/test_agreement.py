@@ -4,14 +4,24 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from satisfice.experiments.agreement import LENIENT, NOISY_KEANE, ROUNDS, agreement, standard_errors, z_scores
+from satisfice.experiments.agreement import SHOWN, agreement, standard_errors, z_scores
+from satisfice.experiments.authors import LENIENT, ROUNDS, SUCCESS
+from satisfice.experiments.paper import panels
 
 
-def test_the_authors_figures_are_complete():
-    assert all(
-        len(fractions) == 10 and 0 <= min(fractions) <= max(fractions) <= 1 for fractions in NOISY_KEANE.values()
-    )
+def test_the_authors_figures_are_complete_and_belong_to_panels():
+    for curves in SUCCESS.values():
+        assert all(len(fractions) == 10 and 0 <= min(fractions) <= max(fractions) <= 1 for fractions in curves.values())
+        assert {len(curves), *map(len, curves.values())} == {8, 10}
     assert all(len(curve) == len(ROUNDS) for both in LENIENT.values() for curve in both)
+    drawn = {(panel.problem, panel.label) for name in SHOWN for panel in panels(name, "published")}
+    assert set(SUCCESS) <= drawn
+
+
+def test_success_of_noiseless_runs_never_falls_and_counts_whole_runs():
+    for fractions in SUCCESS["robot4", "eta = 4.75"].values():
+        assert (np.diff(fractions) >= 0).all()
+        assert np.array(fractions) * 250 == pytest.approx(np.round(np.array(fractions) * 250))
 
 
 def test_runs_that_succeed_as_often_have_scores_of_size_one_and_others_do_not():

@@ -138,6 +138,16 @@ def test_out_must_be_a_directory(tmp_path, capsys):
     assert (tmp_path / "file").read_text() == "precious"
 
 
+def test_without_a_terminal_progress_is_told_in_lines(tmp_path, capsys):
+    run_tasks(tasks_of(work([PANEL])), tmp_path / "x.jsonl", jobs=1, title="here")
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(" runs, ")[0] for line in said] == [f"here: {k} of 8" for k in range(1, 9)]
+    run_tasks(tasks_of(work([PANEL], trials=4)), tmp_path / "x.jsonl", jobs=1, title="more")
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) <= 10
+    assert said[-1].startswith("more: 16 of 16 runs, ")
+
+
 def test_all_cores_are_used_unless_another_number_is_given(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr("satisfice.experiments.run._on_cores", lambda tasks, jobs: asked.append(jobs) or iter(()))

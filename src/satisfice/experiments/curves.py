@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,24 @@ def record_file(out: Path, variant: str, problem: str) -> Path:
     return out / "records" / variant / f"{problem}.jsonl"
 
 
+def _read(path: Path) -> tuple[Record, ...]:
+    """The records of a file; that of the last time, as long as nobody has written to it."""
+    if not path.exists():
+        return ()
+    state = path.stat()
+    return _unchanged(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=2)  # the panels on a problem share a file
+def _unchanged(path: Path, size: int, changed: int) -> tuple[Record, ...]:
+    return tuple(Records(path))
+
+
 def load(out: Path, variant: str, panel: Panel) -> dict[str, list[Record]]:
     """The records that belong to a panel, by rule; within a rule in the order of trial and experiment."""
     found: dict[str, list[Record]] = defaultdict(list)
     rules = panel.rules_as(variant)
-    for record in Records(record_file(out, variant, panel.problem)):
+    for record in _read(record_file(out, variant, panel.problem)):
         if record["rule"] in rules and record["noise"] == panel.noise and record["budget"] == panel.budget:
             reads = record["rule"] in READS_TARGET
             if not reads or abs(record["target"] - panel.target) <= 1e-6 * (1 + abs(panel.target)):

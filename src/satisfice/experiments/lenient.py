@@ -68,22 +68,32 @@ def curves_of(records: list[Record], problem: str = "gp2d") -> dict[str, regret.
 
 
 def lenient_figure(records: list[Record], path: Path, problem: str = "gp2d") -> dict[str, Any]:
-    """Figure 2: standard and lenient regrets of both rules, mean over the runs."""
-    from satisfice.experiments.figures import pyplot, save
+    """Figure 2: standard and lenient regrets of both rules, mean over the runs with bars; the authors' beside the published."""
+    from satisfice.experiments import authors
+    from satisfice.experiments.figures import finish, pyplot, save
 
-    plt = pyplot()
     colours = {"standard": "#999999", "indicator": "#d55e00", "gap": "#0072b2", "hinge": "#009e73"}
-    figure, axes = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    figure, axes = pyplot().subplots(figsize=(8.2, 4.2), layout="constrained")
     summary: dict[str, Any] = {"runs": len(records), "regret": {}}
-    for rule, curves in curves_of(records, problem).items():
+    found = curves_of(records, problem)
+    for shift, (rule, curves) in enumerate(found.items()):
         style = "-" if rule == "ucb" else "--"
         summary["regret"][rule] = {}
         for name, colour in colours.items():
-            mean = getattr(curves, name).mean(axis=0)
-            axes.plot(np.arange(1, len(mean) + 1), mean, style, color=colour, label=f"{rule}, {name}", linewidth=1.4)
+            runs = getattr(curves, name)
+            mean, t = runs.mean(axis=0), np.arange(1, runs.shape[1] + 1)
+            axes.plot(t, mean, style, color=colour, label=f"{rule}, {name}", linewidth=1.4)
+            places = slice(99 - 20 * shift, None, 100)
+            look = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
+            axes.errorbar(t[places], mean[places], 0.5 * runs.std(axis=0)[places], **look)
             summary["regret"][rule][name] = [round(float(mean[t - 1]), 3) for t in range(100, len(mean) + 1, 100)]
-    axes.set(xlabel="t", ylabel="cumulative regret", title=f"{problem}; runs a rule: {len(records) // 2}")
-    axes.grid(alpha=0.25)
-    axes.legend(frameon=False, fontsize=8, ncols=2)
+        if problem == "gp2d-published":
+            for name, theirs in zip(("standard", "indicator"), authors.LENIENT[rule], strict=True):
+                marker = {"marker": "o" if rule == "ucb" else "s", "markerfacecolor": "none", "linestyle": "none"}
+                axes.plot(authors.ROUNDS, theirs, color=colours[name], label=f"{rule}, {name}: authors", **marker)
+    counts = sorted({len(curves.standard) for curves in found.values()})
+    finish(axes, f"{problem}; {' to '.join(map(str, counts))} runs a rule", legend=False, ylim=None)
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set(xlabel="t", ylabel="cumulative regret")
     save(figure, path)
     return summary

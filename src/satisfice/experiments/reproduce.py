@@ -66,9 +66,7 @@ def work_of(
     if name == "phi":
         return []
     if name == "lenient":
-        kept: Variant = (
-            "published" if variant == "published" else "paper"
-        )  # on a finite domain there is one text to run
+        kept: Variant = "published" if variant == "published" else "paper"  # a finite domain needs no optimiser
         problem, function = (
             ("gp2d-published", lenient.run_published) if kept == "published" else ("gp2d", lenient.run_lenient)
         )

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from satisfice.domain import Box
+from satisfice.experiments.progress import progress
 from satisfice.experiments.records import Record, Records
 from satisfice.experiments.spec import FLOOR, Cell
+from satisfice.experiments.trace import trace
 from satisfice.extras import load_extra
 from satisfice.finite import Finite
 from satisfice.gp.families import NOISE_FREE
@@ -32,47 +32,26 @@ SEED = 2021
 
 
 def run_cell(cell: Cell) -> Record:
-    """The record of one run: when the best true value rose and to what; under noise, the true value of the recommended point.
-
-    Both are lists of (evaluation, value) at each change. A record depends on the cell alone.
-    """
-    problem = PROBLEMS[cell.problem]
-    search = _search(cell)
-    noise = default_rng([SEED, cell.trial, cell.experiment, 1])
-    truths: list[float] = []
-    rises: list[tuple[int, float]] = []
-    recommended: list[tuple[int, float]] = []
-    starts = iter(starting_points(cell))
-    while len(truths) < cell.budget:
-        x = next(starts, None)
-        x = search.ask() if x is None else x
-        truths.append(problem.value(_rounded_to(problem.domain, search.domain, x)))
-        search.tell(x, truths[-1] + cell.noise * noise.standard_normal())
-        if not rises or truths[-1] > rises[-1][1]:
-            rises.append((len(truths), truths[-1]))
-        if cell.noise:
-            truth = truths[search.recommended()]
-            if not recommended or truth != recommended[-1][1]:
-                recommended.append((len(truths), truth))
-        if cell.stop is not None and rises[-1][1] >= cell.stop:
-            break
+    """The record of one run; it depends on the cell alone."""
+    problem, search = PROBLEMS[cell.problem], _search(cell)
     return {
         "key": cell.key,
         **cell.as_dict(),
-        "evaluations": len(truths),
-        "rises": _rounded(rises),
-        "recommended": _rounded(recommended),
+        **trace(
+            search,
+            lambda x: problem.value(_rounded_to(problem.domain, search.domain, x)),
+            starting_points(cell),
+            budget=cell.budget,
+            stop=cell.stop,
+            noise=cell.noise,
+            rng=default_rng([SEED, cell.trial, cell.experiment, 1]),
+        ),
     }
 
 
 def _rounded_to(domain: Box | Finite, searched: Box | Finite, x: Array) -> Array:
     """The point that is evaluated for x: where the search took whole numbers for continuous ones, they are rounded."""
     return x if searched is domain else domain.from_unit(searched.to_unit(x))[0]
-
-
-def _rounded(changes: list[tuple[int, float]]) -> list[list[float]]:
-    """To eight digits: more than any target needs, and a small file."""
-    return [[t, float(f"{value:.8g}")] for t, value in changes]
 
 
 def _search(cell: Cell) -> Any:
@@ -131,20 +110,9 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | N
     records = Records(path)
     done = records.keys()
     todo = [task for task in tasks if task.key not in done]
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
     start = monotonic()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(title, total=len(tasks), completed=len(tasks) - len(todo))
-        for record in _on_cluster(todo, cluster) if cluster else _on_cores(todo, jobs):
-            records.append(record)
-            progress.advance(bar)
+    for record in results(todo, jobs=jobs, cluster=cluster, title=title, total=len(tasks)):
+        records.append(record)
     if todo:
         spent = {
             "key": f"{title}/{len(done)}",
@@ -155,6 +123,17 @@ def run_tasks(tasks: list[Task], path: Path, *, jobs: int = -1, cluster: str | N
         }
         Records(path.parent / "times" / path.name).append(spent)
     return records
+
+
+def results(
+    tasks: list[Task], *, jobs: int = -1, cluster: str | None = None, title: str = "", total: int | None = None
+) -> Iterator[Record]:
+    """The records of the tasks as they end, while a bar shows how many of `total` there are."""
+    total = len(tasks) if total is None else total
+    with progress(title, total, total - len(tasks)) as advance:
+        for record in _on_cluster(tasks, cluster) if cluster else _on_cores(tasks, jobs):
+            yield record
+            advance()
 
 
 def _processes(jobs: int) -> int:
