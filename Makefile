@@ -4,9 +4,10 @@ PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
 BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/test_maximise.py tests/test_search.py
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
-.PHONY: demo test test-slow test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
+.PHONY: demo test test-cpus test-cpus-fast test-slow test-bench test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
 
 SETUP = $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)') $(CONSTRAINTS)
 ifneq ($(shell cat .venv/ready 2>/dev/null),$(SETUP))
@@ -24,6 +25,12 @@ demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise a
 
 test: .venv/ready  ## all tests that take seconds
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not faults" -q -rs
+
+test-cpus: .venv/ready  ## what could come out differently on another processor, as several of them (tens of minutes)
+	$(BIN)/python bench/cpus.py -- $(BIN)/python -m pytest -n 2 -m "cpu and not slow and not faults" -q
+
+test-cpus-fast: .venv/ready  ## the most sensitive of these tests, as one old processor
+	$(BIN)/python bench/cpus.py --only Sandybridge -- $(BIN)/python -m pytest -n 2 -m "cpu and not slow" -q $(SENSITIVE)
 
 test-slow: .venv/ready  ## the statistical tests that take minutes
 	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q

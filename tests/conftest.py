@@ -2,10 +2,12 @@
 
 import os
 import signal
+from pathlib import Path
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True)  # the same examples every time; with EXPLORE set new ones are tried
@@ -17,3 +19,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["browser", "nursery", "postgres"]
+
+TESTS = Path(__file__).parent
+COMPUTES = {
+    TESTS / name
+    for name in (
+        *("gp", "rules", "theory", "problems", "adapters/test_sklearn.py", "experiments/test_published.py"),
+        *("bench/test_default_benches.py", "report/test_page.py", "test_docs.py", "test_examples.py"),
+        *("test_acquisition.py", "test_belief.py", "test_certificate.py", "test_maximise.py", "test_regret.py"),
+        *("test_confirm.py", "test_mixed.py", "test_robustness.py", "test_search.py"),
+        *("study/test_find.py", "study/test_pruned.py", "study/test_sampler.py"),
+    )
+}
+assert all(path.exists() for path in COMPUTES)
+
+
+@pytest.hookimpl(tryfirst=True)  # before the expression after -m is looked at
+def pytest_collection_modifyitems(items):
+    """Mark what could come out differently on another processor."""
+    for item in items:
+        if COMPUTES & {item.path, *item.path.parents}:
+            item.add_marker("cpu")

@@ -157,7 +157,9 @@ def test_minimising_certifies_on_the_other_side():
 def test_pass_and_fail_are_certified_by_their_range():
     rng = default_rng(0)
     search = Search(LINE, 0.8, value_range=(0, 1), seed=0)
-    while search.answer().verdict == "open" and search.answer().evaluations < 300:
+    while (
+        search.answer().verdict == "open" and search.answer().evaluations < 1000
+    ):  # of 8 searches the longest took 195
         x = search.ask()
         search.tell(x, float(rng.random() < 0.97 - (x[0] - 0.6) ** 2))
     answer = search.answer()

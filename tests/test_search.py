@@ -10,6 +10,7 @@ from satisfice import Answer, BadInput, Box, Finite, Mixed, SatisficeWarning, Se
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.rules import RULES, requirements_of
+from satisfice.search import LOOK_AROUND
 
 BOX = Box([(-5.0, 10.0), (0.0, 15.0)])
 
@@ -110,25 +111,28 @@ def test_under_noise_a_pending_point_is_not_asked_again_either():
 
 
 def test_failures_teach_the_search_to_keep_away():
-    def objective(x):
-        return None if x[0] > 2.5 else -branin(x)
-
-    search = Search(BOX, target=-0.6, noise=0, seed=2)
-    failures = []
-    for _ in range(40):
-        x = search.ask()
-        value = objective(x)
-        if value is None:
-            search.fail(x)
-            failures.append(x)
-        else:
-            search.tell(x, value)
-        if search.answer().verdict == "good":
-            break
-    answer = search.answer()
-    assert answer.verdict == "good"
-    assert answer.failures == len(failures) <= 20  # half of the box fails
-    assert len({tuple(x) for x in failures}) == len(failures)
+    """Half of the box fails, with two of the three places that are good. Of 20 searches none took more than 33 questions."""
+    failed, asked = [], []
+    for seed in range(3):
+        search = Search(BOX, target=-0.6, noise=0, seed=seed)
+        failures, good = [], False
+        while not good and len(search._y) + len(failures) < 100:
+            x = search.ask()
+            if x[0] > 2.5:
+                search.fail(x)
+                failures.append(tuple(x))
+            else:
+                search.tell(x, -branin(x))
+                good = -branin(x) >= -0.6
+        answer = search.answer()
+        assert answer.verdict == "good"
+        assert answer.failures == len(failures) == len(set(failures))
+        failed.append(len(failures))
+        asked.append(len(failures) + answer.evaluations)
+    assert (
+        sum(failed) / sum(asked) < 0.6
+    )  # a third; where failures teach nothing nine tenths, and most searches find nothing
+    assert np.median(asked) <= 60
 
 
 def test_a_search_in_which_everything_fails_goes_on_asking_new_points():
@@ -481,18 +485,19 @@ def test_a_row_of_fails_is_no_reason_to_give_up():
     assert search.answer().verdict == "open"
 
 
-def test_what_the_plan_cannot_afford_is_not_asked_for_ever_as_its_own_neighbour():
-    space = Mixed([(0, 1)] * 12, choices=[tuple(range(12))])
-    search, rng = Search(space, 0.0, noise=1.0, seed=0), np.random.default_rng(0)
-    most = run = 0
-    for _ in range(160):
-        x, plan = search.ask(), search._plan()
-        unaffordable = plan is not None and plan.repeat is None and plan.cheapest is not None
-        run = run + 1 if unaffordable and (search._X[plan.cheapest] == x).all() else 0
-        most = max(most, run)
-        search.tell(x, (0.12 if x[3] else -1.0) + rng.standard_normal())
-    # the rule itself may want it again; of 200 questions 102 were in a row where it was its own neighbour
-    assert most <= 30
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_plan_cannot_afford_is_not_asked_again_as_its_own_neighbour(seed):
+    """One of twelve choices seems a little better than the target; a small step from it leads nowhere else."""
+    search, choices = Search(Mixed([(0, 1)] * 12, choices=[tuple(range(12))]), 0.0, noise=1.0, seed=seed), np.eye(12)
+    for k, x in enumerate([*choices, *choices[:2]]):
+        search.tell(x, 0.1 * (-1) ** k - 1.0 * (x[3] == 0))
+    for k in range(40):
+        search.tell(choices[3], 0.3 + (-1) ** k)
+    plan = search._plan()
+    assert plan.repeat is None
+    assert (search._X[plan.cheapest] == choices[3]).all()
+    assert search._explored % LOOK_AROUND == 0
+    assert search.ask()[3] == 0  # the rule asks for what is known less
 
 
 def test_one_crash_does_not_make_a_point_bad_that_has_good_values():

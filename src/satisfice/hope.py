@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.gp.posterior import cholesky
-from satisfice.maximise import Climbers, climb
+from satisfice.maximise import Climbers, climb, descending
 from satisfice.rules.marginal import probability_score
 from satisfice.types import Array
 
@@ -47,7 +47,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     if points is None:
         points = np.vstack(belief.candidates(rng))
     scores = score(points)
-    order = np.argsort(-scores)
+    order = descending(scores)
     tops = points[:0]
     if belief.points is None:
         tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)

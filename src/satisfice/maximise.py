@@ -21,6 +21,7 @@ FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 NOTHING_LEFT = (
     "there is nothing left to ask: lower the target, widen the domain, or allow noise to have points asked again"
 )
+RESOLUTION = 2.0**-20  # the top of a climb is rounded to this: its last digits differ between processors
 SAME = 1e-6  # two points of a continuum closer than this in every coordinate of the unit cube count as one;
 ROUNDING = 1e-12  # of points that can be counted only those that rounding has put apart: a table may have 1e-7 and 1e-6
 
@@ -88,23 +89,24 @@ def best_from(
     """The best point that is found from candidates whose scores are known.
 
     On a finite set it is one of them. On a box the best of them climb together and the best of those on to the top; the results
-    are snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
+    are rounded to `RESOLUTION` and snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
     """
     points, spread = start
     if belief.points is not None:
         return best_of(points, scores, belief, rng)
     half = RESTARTS // 2 if len(points) > spread else RESTARTS
-    first = np.argsort(-scores[:spread])[:half]
-    second = spread + np.argsort(-scores[spread:])[: RESTARTS - half]
+    first = descending(scores[:spread])[:half]
+    second = spread + descending(scores[spread:])[: RESTARTS - half]
     climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin)
-    heights = climbed.heights
-    tops = np.argsort(-heights)[:POLISHED]
-    polished = climb(score, climbed.some(tops), POLISH_ROUNDS, margin)
-    climbed.points[tops], heights[tops] = polished.points, polished.heights
-    found = belief.domain.snap(climbed.points)
-    if found is not climbed.points:
-        heights = score(found)
-    return best_of(np.vstack([found, points]), np.append(heights, scores), belief, rng)
+    tops = descending(climbed.heights)[:POLISHED]
+    climbed.points[tops] = climb(score, climbed.some(tops), POLISH_ROUNDS, margin).points
+    found = belief.domain.snap(np.round(climbed.points / RESOLUTION) * RESOLUTION)
+    return best_of(np.vstack([found, points]), np.append(score(found), scores), belief, rng)
+
+
+def descending(scores: Array) -> npt.NDArray[np.intp]:
+    """The indices of the scores, highest first; equal ones in their order, on every processor."""
+    return np.argsort(-scores, kind="stable")
 
 
 def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: float = 0.0) -> Climbers:

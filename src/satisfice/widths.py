@@ -1,16 +1,25 @@
 """Widths beta_t^{1/2} for t = 1, 2, ..., the number of the evaluation.
 
-The paper's heuristics promise nothing; `BayesianWidth` does where the kernel is the true one. The one for functions of bounded
-norm, which needs the information gain, is in `satisfice.theory.confidence`.
+The paper's heuristics promise nothing; `BayesianWidth` does where the kernel is the true one. Those for functions of bounded
+norm, which need the information gain, are in `satisfice.theory.confidence`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, pi, sqrt
+from typing import Any, Protocol, runtime_checkable
 
 from satisfice.types import BadInput
 
 Width = Callable[[int], float]
+
+
+@runtime_checkable
+class PosteriorWidth(Protocol):
+    """A width that depends on the points asked so far, not on their number alone."""
+
+    def given(self, posterior: Any) -> float:
+        """The width that goes with this posterior."""
 
 
 def checked_round(t: int) -> int:

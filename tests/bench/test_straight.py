@@ -63,4 +63,5 @@ def test_the_straight_posterior_and_its_gradient_are_those_of_botorch(d, n):
 def test_another_model_goes_the_usual_way():
     assert straight._as_it_comes(usual_model(2, 4))
     assert not straight._as_it_comes(usual_model(2, 4, covar_module=MaternKernel()))
-    assert not straight._as_it_comes(SingleTaskGP(torch.rand(3, 4, 2), torch.rand(3, 4, 1)))  # three sets of points
+    X = torch.rand(3, 4, 2, dtype=torch.double)  # three sets of points
+    assert not straight._as_it_comes(SingleTaskGP(X, torch.sin(X).sum(-1, keepdim=True)))

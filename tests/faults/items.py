@@ -22,7 +22,7 @@ ROBUST, SEARCH, COMMAND, FIND = (
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
-FUZZ = "faults/test_fuzz.py::"
+FUZZ, COMPANION = "faults/test_fuzz.py::", "study/test_companion.py::"
 
 GROUPS = {
     "Bad values from the objective": range(1, 7),
@@ -131,7 +131,11 @@ ITEMS = {
          "test_domain_errors.py::test_impossible_bounds_are_refused",
          FUZZ + "test_any_short_forms_give_a_space_or_a_named_error"),
     ),
-    22: Item("Kills at any moment lose nothing that was acknowledged", (C + "test_kills_at_any_moment_lose_nothing",)),
+    22: Item(
+        "Kills at any moment lose nothing that was acknowledged",
+        (C + "test_kills_at_any_moment_lose_nothing",
+         WORKERS + "test_a_worker_killed_as_it_takes_a_queued_trial_leaves_it_to_be_given_up"),
+    ),
     23: Item(
         "A kill at each single write leaves the state before or after it",
         (C + "test_a_kill_at_each_single_write_leaves_the_state_before_or_after",),
@@ -154,7 +158,8 @@ ITEMS = {
     27: Item(
         "A PostgreSQL server that crashes, cuts connections or is away for a while costs nothing",
         (C + "test_a_server_that_crashes_drops_connections_and_goes_away_costs_nothing",
-         DURABLE + "test_a_value_whose_acknowledgement_was_lost_is_stored_once"),
+         DURABLE + "test_a_value_whose_acknowledgement_was_lost_is_stored_once",
+         STORAGE + "test_workers_that_open_a_study_outlast_a_server_that_cuts_them_off"),
     ),
     28: Item(
         "A report that cannot be written leaves the old one, and none takes the place of a study",
@@ -187,8 +192,11 @@ ITEMS = {
          "study/test_lease_processes.py::test_a_frozen_worker_that_wakes_too_late_is_told_so"),
     ),
     35: Item(
-        "Wrong clocks kill no living worker and spare no dead one",
-        (D + "test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead", LEASE + "test_one_long_gap_proves_no_death"),
+        "Wrong clocks, a held GIL and a locked file kill no living worker, and spare no dead one",
+        (D + "test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead", LEASE + "test_one_long_gap_proves_no_death",
+         COMPANION + "test_an_objective_that_holds_the_gil_for_six_periods_keeps_its_trial",
+         COMPANION + "test_a_file_that_is_locked_for_long_costs_no_living_worker",
+         COMPANION + "test_a_companion_ends_with_its_worker_and_takes_no_trial_with_it"),
     ),
     36: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",

@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal
 from satisfice.domain import Box
 from satisfice.gp import learned
 from satisfice.gp.additive import Additive
+from satisfice.gp.evidence import GRAIN
 from satisfice.gp.fit import Observations
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.learned import CHAIN, every_third, has_grown
@@ -196,6 +197,20 @@ def test_without_noise_the_weights_are_the_evidences_integrated_over_the_hyperpa
     weights = np.exp(np.array(scores) - max(scores))
     assert fit.weights[weights > 1e-4] == pytest.approx((weights / weights.sum())[weights > 1e-4], rel=0.05)
     assert (fit.weights[weights <= 1e-4] < 1e-3).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, None])
+def test_learned_hyperparameters_are_rounded_and_do_not_depend_on_the_last_digits(noise):
+    data = seen(20, noise=noise)
+    shaken = Observations(data.domain, data.U * (1 - 1e-13), data.y, data.target, noise, 0)
+    learned_parameters = []
+    for each in (data, shaken):
+        kernels = [posterior.kernel.parameters for posterior in auto_model().fit(each).posteriors]
+        for parameters in kernels:
+            at_bound = np.abs(np.exp(parameters)[:, None] - [1e-2, 50.0, 5e-2, 20.0, 1e-4, 10.0]).min(axis=1) < 1e-12
+            assert parameters[~at_bound] / GRAIN == pytest.approx(np.round(parameters[~at_bound] / GRAIN), abs=1e-9)
+        learned_parameters.append(kernels)
+    assert sum((a == b).all() for a, b in zip(*learned_parameters, strict=True)) >= len(learned_parameters[0]) - 1
 
 
 def test_between_fresh_starts_a_kernel_far_behind_hardly_moves(monkeypatch):

@@ -17,7 +17,9 @@ from satisfice.types import BadInput
 
 @pytest.fixture(scope="module")
 def good():
-    return study(0.9, 120, noise=0.02, fails=0.05)
+    return study(
+        0.9, 400, noise=0.02, fails=0.05
+    )  # of five such studies the longest has 63 evaluations; the third one fails
 
 
 def kinds(text: str) -> list[str]:

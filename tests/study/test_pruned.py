@@ -57,7 +57,7 @@ def test_a_setting_that_was_pruned_is_not_certified_by_the_repeats_that_went_bet
         return value
 
     study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(0.55, noise="learn", seed=1))
-    study.optimize(objective, n_trials=150, callbacks=[stop_when_certain()])
+    study.optimize(objective, n_trials=500, callbacks=[stop_when_certain()])  # of ten searches the longest takes 83
     answer = view(study).answer
     assert (answer.verdict, answer.params) == ("good", {"c": "steady"})
 

@@ -130,12 +130,15 @@ def test_failed_trials_teach_it_to_keep_away():
             raise ValueError("too hot")
         return x
 
-    study = study_of(GoodActionSampler(0.45, noise=0, seed=1), "maximize")
-    study.optimize(objective, n_trials=40, catch=(ValueError,), callbacks=[stop_when_certain()])
-    states = [trial.state for trial in study.trials]
-    late = states[len(states) // 2 :]
-    assert study.user_attrs[VERDICT] == "good"
-    assert late.count(TrialState.FAIL) < len(late) / 2
+    late = []
+    for seed in range(
+        6
+    ):  # of ten such searches the longest takes 16 trials; where failures teach nothing half of them find nothing
+        study = study_of(GoodActionSampler(0.45, noise=0, seed=seed), "maximize")
+        study.optimize(objective, n_trials=40, catch=(ValueError,), callbacks=[stop_when_certain()])
+        assert study.user_attrs[VERDICT] == "good"
+        late += [trial.state for trial in study.trials[len(study.trials) // 2 :]]
+    assert late.count(TrialState.FAIL) < 0.6 * len(late)  # a third, and there nine tenths
 
 
 def test_proposals_do_not_depend_on_what_the_sampler_remembers():

@@ -110,6 +110,23 @@ def test_bounds_are_the_theorems_searched_one_n_at_a_time(kernel, delta, constan
     assert elimination.gap == elimination.hinge == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("delta", [1.0, 2.0])
+@pytest.mark.parametrize("constant", [c_1, sharp_c_1])
+def test_bounds_from_a_gain_in_blocks_hold_and_are_little_larger(delta, constant):
+    exact, blocks = (greedy_information_gain(SE, 0.5, GRID, 4000, block=block).tightened() for block in (0.0, 0.02))
+    reached = replace(exact, upper=exact.lower)  # no bound on gamma, so that what it gives is a lower bound on N_max
+
+    def bounds(gain):
+        width = RkhsWidth(1.0, 0.1, 0.1, gain)
+        return ucb_bounds(gain, width, delta, 1000, constant), elimination_bounds(gain, width, delta, 1.0, constant)
+
+    for low, one, other in zip(bounds(reached), bounds(exact), bounds(blocks), strict=True):
+        assert one.settled
+        assert other.settled
+        assert low.indicator <= other.indicator <= 1.05 * one.indicator
+        assert low.gap <= other.gap <= 1.1 * one.gap
+
+
 def test_a_larger_n_counts_even_after_a_smaller_one_failed():
     gain = greedy_information_gain(SE, 1.0, GRID, 300)
 

@@ -261,3 +261,18 @@ def test_a_bump_that_is_not_there_is_an_index_error():
         hard[2]
     with pytest.raises(IndexError, match="there are 2"):
         hard[-1]
+
+
+@pytest.mark.parametrize("form", ["se", "matern32", "matern52"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_shorter_length_scale_raises_the_norm_by_no_more_than_a_power_of_the_ratio(form, d):
+    """On a finite set the least norm of a function with these values is f'K^-1 f, never above the function's own."""
+    long, short = 0.4, 0.2
+    rng = np.random.default_rng(0)
+    points = rng.random((25, d))
+    f = draw_known_norm(Stationary(form, np.array([long])), 1.0, d, rng)(points)
+    K = Stationary(form, np.array([short]))(points, points)
+    assert f @ np.linalg.solve(K + 1e-10 * np.eye(25), f) <= (long / short) ** d
+    bump = draw_known_norm(Stationary(form, np.array([short])), 1.0, d, rng, centres=1)(points)
+    K = Stationary(form, np.array([2 * long]))(points, points)
+    assert bump @ np.linalg.solve(K + 1e-10 * np.eye(25), bump) > (long / short) ** d

@@ -150,3 +150,47 @@ def test_lists_are_as_good_as_arrays():
     assert information_gain(SE, 0.5, rows) == information_gain(SE, 0.5, np.array(rows))
     lists, arrays = (greedy_information_gain(SE, 0.5, points, 4) for points in (rows, np.array(rows)))
     np.testing.assert_array_equal(lists.upper, arrays.upper)
+
+
+@pytest.mark.parametrize(("kernel", "lam"), CASES)
+def test_greedy_takes_the_most_uncertain_point_however_many_rounds_there_are(kernel, lam):
+    points = np.random.default_rng(2).random((6, 1))
+    gain, asked = greedy_information_gain(kernel, lam, points, 20), []
+    for _ in range(20):
+        std = Posterior.given(kernel, lam, points[asked], np.zeros(len(asked))).marginal(points).std
+        asked.append(int(np.argmax(std)))
+    for T in (3, 20):  # fewer rounds than points, and more
+        rows = greedy_information_gain(kernel, lam, points, T).lower
+        expected = [information_gain(kernel, lam, points[asked[:t]]) for t in range(1, T + 1)]
+        np.testing.assert_allclose(rows[1:], expected, rtol=1e-8)
+    np.testing.assert_array_equal(gain.rounds, np.arange(21))
+
+
+@pytest.mark.parametrize(("kernel", "lam"), CASES)
+def test_blocks_bracket_the_maximum_as_well(kernel, lam):
+    points = np.random.default_rng(0).random((4, 1))
+    gain = greedy_information_gain(kernel, lam, points, 9, block=0.5)
+    assert len(gain.rounds) < 9
+    for t, lower, upper in zip(gain.rounds[1:].tolist(), gain.lower[1:], gain.upper[1:], strict=True):
+        best = max(gains_of_all_multisets(kernel, lam, points, t))
+        assert lower <= best + 1e-12
+        assert best <= upper + 1e-12
+    for t in range(1, 10):
+        assert max(gains_of_all_multisets(kernel, lam, points, t)) <= gain.upper_at(t) + 1e-12
+
+
+def test_blocks_of_a_hundredth_lose_little_and_save_nearly_all_steps():
+    points = np.linspace(0, 1, 20)[:, None]
+    one = greedy_information_gain(SE, 0.1, points, 5000)
+    many = greedy_information_gain(SE, 0.1, points, 5000, block=0.01)
+    assert len(many.rounds) < 600
+    ends = np.array([many.upper_at(t) for t in range(1, 5001)])
+    assert (one.lower[1:] <= ends + 1e-9).all()
+    assert (ends <= 1.02 * one.certified[1:] + 0.05).all()
+    assert (many.lower <= one.certified[many.rounds] + 1e-9).all()
+
+
+@pytest.mark.parametrize("block", [-0.1, 1.5, np.nan])
+def test_a_block_that_is_no_share_is_refused(block):
+    with pytest.raises(BadInput, match="`block` must be a number from 0 to 1"):
+        greedy_information_gain(SE, 1.0, np.zeros((2, 1)), 3, block=block)

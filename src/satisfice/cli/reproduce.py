@@ -19,7 +19,9 @@ def add_to(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "id", help="phi, lenient, synthetic, real, noisy, sts, threshold, none-good, theory, xgboost, or all"
+        "id",
+        help="phi, lenient, synthetic, real, noisy, sts, threshold, none-good, theory, theory-scaling, theory-coverage, "
+        "theory-misspecified, xgboost, or all",
     )
     parser.add_argument("--trials", type=count, default=25, help="trials (default: 25)")
     parser.add_argument("--experiments", type=count, default=10, help="experiments a trial (default: 10)")

@@ -6,6 +6,7 @@ python -m satisfice.experiments.document --out out --docs docs
 import argparse
 from pathlib import Path
 
+from satisfice.experiments import theory_text
 from satisfice.experiments.agreement import agreement
 from satisfice.experiments.claims_text import all_verdicts, claims_csv, claims_text
 from satisfice.experiments.figure_text import coverage_text, figures_text, times_text
@@ -56,6 +57,7 @@ def document(out: Path, docs: Path) -> str:
         agreement(out),
         coverage_text(out),
         figures_text(out, pictures),
+        theory_text.section(out, docs),
         times_text(unpack(undisturbed) if undisturbed.exists() else []),
     ]
     return "\n".join(part for part in parts if part)

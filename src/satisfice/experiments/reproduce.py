@@ -6,17 +6,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from satisfice.experiments import lenient, theory
+from satisfice.experiments import lenient, theory, theory_text
 from satisfice.experiments.curves import record_file
 from satisfice.experiments.figures import MATPLOTLIB, phi_figure, regret_figure, success_figure
 from satisfice.experiments.paper import FIGURES, default_rules, demanding, panels
 from satisfice.experiments.records import Records
 from satisfice.experiments.run import DISTRIBUTED, JOBLIB, Task, run_tasks, tasks_of
 from satisfice.experiments.spec import Panel, Variant, cells
+from satisfice.experiments.theory_text import THEORY
 from satisfice.problems import PROBLEMS
 from satisfice.types import BadInput
 
-IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", "sts", "none-good", "threshold", "xgboost")
+IDS = ("phi", "real", "noisy", "lenient", "synthetic", "theory", *THEORY, "sts", "none-good", "threshold", "xgboost")
 
 
 def having(
@@ -78,6 +79,8 @@ def work_of(
         tasks = [Task(f"theory/{kernel}/{rule}/{seed}", theory.run_theory, (kernel, rule, seed))
                  for kernel in theory.KERNELS for rule in theory.RULES for seed in range(4 * trials)]  # fmt: skip
         return [Work(name, tasks, record_file(out, "paper", name))]
+    if name in THEORY:  # sample sizes of their own, chosen by the intervals that they need
+        return [Work(name, THEORY[name](), record_file(out, "paper", name))]
     work = cells(
         _panels(name, variant, only),
         demanding(name, variant),
@@ -96,7 +99,7 @@ def _panels(name: str, variant: Variant, only: str | None) -> list[Panel]:
 
 def needed(name: str, work: Sequence[Work], cluster: str | None) -> list[tuple[str, str]]:
     """The packages that an experiment will load here, with their extras; a problem's only where it has runs left."""
-    found = [] if name == "theory" else [MATPLOTLIB]
+    found = [] if name in ("theory", "theory-coverage") else [MATPLOTLIB]
     found += [DISTRIBUTED if cluster else JOBLIB] if work else []
     for part in [] if cluster else work:
         needs = PROBLEMS[part.problem].needs if part.problem in PROBLEMS else None
@@ -122,7 +125,7 @@ def reproduce(
     work = work_of(name, variant=variant, out=out, trials=trials, experiments=experiments, rules=rules, only=only)
     records: list[Records] = []
     for part in work:
-        title = name if name == "theory" else f"{name}: {part.problem}"
+        title = name if name.startswith("theory") else f"{name}: {part.problem}"
         records.append(run_tasks(part.tasks, part.path, jobs=jobs, cluster=cluster, title=title))
     picture = out / "figures" / ("phi.png" if name == "phi" else f"{name}-{variant}.png")
     if name == "phi":
@@ -131,5 +134,7 @@ def reproduce(
         return lenient.lenient_figure(list(records[0]), picture, work[0].problem), picture
     if name == "theory":
         return theory.theory_table(list(records[0])), None
+    if name in THEORY:
+        return theory_text.summary(name, list(records[0]), out / "figures")
     draw = regret_figure if name == "none-good" else success_figure
     return draw(_panels(name, variant, only), out, variant, picture), picture

@@ -14,6 +14,7 @@ from satisfice.types import Array, NumericalFailure
 
 K = TypeVar("K", bound=Kernel)
 STEP = 1e-3  # of a hyperparameter, for differences of gradients
+GRAIN = 2.0**-10  # learned hyperparameters are rounded to this: their last digits differ between processors
 
 
 def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -> tuple[float, Array]:
@@ -70,15 +71,13 @@ class Prior:
 class Learned(Generic[K]):
     """A kernel and lam of (locally) maximal evidence times prior.
 
-    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume. `slope` has
-    the derivatives of the objective in the free hyperparameters, which a bound may keep from being zero.
+    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume.
     """
 
     kernel: K
     lam: float
     objective: float = 0.0
     prior: float = 0.0
-    slope: tuple[float, ...] = ()
 
 
 def learn(
@@ -98,7 +97,7 @@ def learn(
     """
     from scipy.optimize import minimize  # not needed to import the package
 
-    best: tuple[float, Array, Array] | None = None
+    best: tuple[float, Array] | None = None
     for start in starts:
         try:
             found = minimize(
@@ -112,12 +111,19 @@ def learn(
         except NumericalFailure:
             continue
         if np.isfinite(found.fun) and (best is None or found.fun < best[0]):
-            best = (float(found.fun), found.x, found.jac)
+            best = (float(found.fun), found.x)
     if best is None:
         raise NumericalFailure(f"the evidence of {len(y)} values is not finite anywhere that was tried")
     learned_kernel, learned_lam = _split(kernel, lam, best[1])
     log_prior, _ = prior.log_density_with_gradient(best[1])
-    return Learned(learned_kernel, learned_lam, -best[0], log_prior, tuple(-best[2]))
+    return Learned(learned_kernel, learned_lam, -best[0], log_prior)
+
+
+def rounded(found: Learned[K], lam: float | None, prior: Prior) -> Learned[K]:
+    """The same with its free hyperparameters rounded to `GRAIN`, within the bounds; `lam` as it was given to `learn`."""
+    parameters = np.clip(np.round(free_parameters(found, lam) / GRAIN) * GRAIN, prior.low, prior.high)
+    kernel, rounded_lam = _split(found.kernel, lam, parameters)
+    return replace(found, kernel=kernel, lam=rounded_lam, prior=prior.log_density_with_gradient(parameters)[0])
 
 
 def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: Prior) -> Learned[K]:
@@ -128,13 +134,19 @@ def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: 
     costs nothing, however many there are; none is taken to be below 1, since learning makes nothing wider. H comes from
     differences of the analytic gradient.
     """
-    at = found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
+    at = free_parameters(found, lam)
     negative = _negative(found.kernel, lam, X, y, prior)
+    here = negative(at)[1]
     steps = np.diag(np.where(at + STEP <= prior.high, STEP, -STEP))
-    H = np.array([(negative(at + step)[1] + found.slope) / step.sum() for step in steps])
+    H = np.array([(negative(at + step)[1] - here) / step.sum() for step in steps])
     scaled = 0.5 * (H + H.T) * np.outer(prior.spread, prior.spread)
     log_volume = -0.5 * float(np.log(np.maximum(np.linalg.eigvalsh(scaled), 1.0)).sum())
     return replace(found, objective=found.objective + log_volume, prior=found.prior + log_volume)
+
+
+def free_parameters(found: Learned[K], lam: float | None) -> Array:
+    """The hyperparameters that were learned; log lambda is the last of them unless `lam` is given."""
+    return found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
 
 
 def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import default_rng
 
-from satisfice.gp.evidence import Learned, integrated, learn
+from satisfice.gp.evidence import Learned, free_parameters, integrated, learn, rounded
 from satisfice.gp.families import NOISE_FREE, Family
 from satisfice.gp.fit import Fit, Hyperparameters, Indices, Note, Observations
-from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units, units_of
 from satisfice.types import Array
@@ -186,7 +185,7 @@ class LearnedModel:
         best = max(each.objective for each in learned)
         found = []
         for k, (family, last) in enumerate(zip(families, learned, strict=True)):
-            starts = [_free(last, lam), *(prior[k].draw(rng) for _ in range(fresh))]
+            starts = [free_parameters(last, lam), *(prior[k].draw(rng) for _ in range(fresh))]
             if family.guess is not None and fresh:
                 guessed = family.guess(*sketch).parameters
                 starts[-1] = np.append(guessed, starts[-1][len(guessed) :])
@@ -196,7 +195,8 @@ class LearnedModel:
             best = max(each.objective for each in found)
             for k, each in enumerate(found):
                 rounds = 1 if each.objective < best - FAR_BEHIND else 50
-                found[k] = learn(each.kernel, lam, U, z, prior[k], [_free(each, lam)], self.tolerance, rounds)
+                found[k] = learn(each.kernel, lam, U, z, prior[k], [free_parameters(each, lam)], self.tolerance, rounds)
+        found = [rounded(each, lam, prior[k]) for k, each in enumerate(found)]
         if self.integrates:
             best = -np.inf
             for k in sorted(range(len(found)), key=lambda k: -found[k].objective):
@@ -204,12 +204,6 @@ class LearnedModel:
                     found[k] = integrated(found[k], lam, U, z, prior[k])
                     best = max(best, found[k].objective)
         return tuple(found)
-
-
-def _free(learned: Learned[Kernel], lam: float | None) -> Array:
-    """The hyperparameters that are learned; the last one is log lambda unless lambda is given."""
-    parameters = learned.kernel.parameters
-    return parameters if lam is not None else np.append(parameters, np.log(learned.lam))
 
 
 def _that_matter(seen: Observations, most: int) -> Indices:

@@ -8,9 +8,9 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.maximise import best_of, maximise
-from satisfice.rules.requirements import Requirements, finite_points, promised_width, single
+from satisfice.rules.requirements import Requirements, finite_points, promised_width, single, width_of
 from satisfice.types import Array
-from satisfice.widths import DoubledWidth, Width, sqrt_log
+from satisfice.widths import DoubledWidth, PosteriorWidth, Width, sqrt_log
 
 ROUNDS = 50  # with a width twice as large, unless the user knows N_max
 
@@ -39,11 +39,11 @@ class BoundScore:
 class UpperConfidence:
     """GP-UCB: ask where mean + width(t) * std is largest; on a mixture, its overall mean and std (paper, section 2.3)."""
 
-    width: Width = sqrt_log
+    width: Width | PosteriorWidth = sqrt_log
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The maximiser of the upper confidence bound."""
-        return maximise(BoundScore(belief, 1.0, self.width(belief.step)), belief, rng)
+        return maximise(BoundScore(belief, 1.0, width_of(self.width, belief)), belief, rng)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from numpy.random import Generator
 
 from satisfice.belief import Belief
 from satisfice.maximise import best_of
-from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single
+from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single, width_of
 from satisfice.types import Array
-from satisfice.widths import Width, sqrt_log_cubed
+from satisfice.widths import PosteriorWidth, Width, sqrt_log_cubed
 
 Survivors = npt.NDArray[np.bool_]
 
@@ -26,14 +26,14 @@ class Elimination:
     survivors; then the set may become empty.
     """
 
-    width: Width = sqrt_log_cubed
+    width: Width | PosteriorWidth = sqrt_log_cubed
     over_all: bool = False
 
     requirements: ClassVar = Requirements(finite=True, single=True)
 
     def remember(self, belief: Belief) -> Survivors:
         """The survivors after the newest value: a mask over the points of the domain."""
-        mean, std, half = *_marginal(belief), self.width(belief.step)
+        mean, std, half = *_marginal(belief), width_of(self.width, belief)
         before = _survivors(belief)
         lower = mean - half * std
         bar = lower.max() if self.over_all else lower[before].max(initial=-np.inf)
@@ -53,7 +53,7 @@ class GoodElimination:
     sqrt(log t) promises nothing, and often rules out everything after the first value.
     """
 
-    width: Width | None = None
+    width: Width | PosteriorWidth | None = None
 
     requirements: ClassVar = Requirements(finite=True, single=True)
 
@@ -61,7 +61,7 @@ class GoodElimination:
         """The survivors after the newest value: a mask over the points of the domain."""
         mean, std = _marginal(belief)
         width = self.width or promised_width(belief)
-        return _survivors(belief) & (mean + width(belief.step) * std >= belief.target)
+        return _survivors(belief) & (mean + width_of(width, belief) * std >= belief.target)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """The survivor of largest std."""

@@ -11,7 +11,7 @@ from scipy.special import entr, log_ndtr, ndtr, ndtri
 from satisfice.acquisition import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
 from satisfice.belief import Belief
 from satisfice.gp.posterior import FLOOR, Posterior, cholesky
-from satisfice.maximise import best_of, maximise
+from satisfice.maximise import best_of, descending, maximise
 from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding
@@ -154,7 +154,7 @@ def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]
         return spread, spread
     candidates = np.vstack([spread, near])
     promise = standard_score(*belief.marginal(candidates), belief.target).value
-    best = candidates[np.argsort(-promise)]
+    best = candidates[descending(promise)]
     some = spread[rng.permutation(len(spread))]
     return np.vstack([best[:24], some[:24]]), np.vstack([best[: WITNESSES // 2], some[-WITNESSES // 2 :]])
 
@@ -227,7 +227,7 @@ def _best_query(belief: Belief, rng: Generator, score: QueryScore) -> Array:
         highest = _after(lambda ahead, _: highest_draw(ahead, default_rng(seed)))
         return best_of(queries, average(queries, highest), belief, rng)
     if belief.points is None:
-        centres = queries[np.argsort(-scores)[:4]].repeat(6, axis=0)
+        centres = queries[descending(scores)[:4]].repeat(6, axis=0)
         around = belief.domain.snap(np.clip(centres + 0.03 * rng.standard_normal(centres.shape), 0.0, 1.0))
         scores = np.append(scores, average(around, score))
         queries = np.vstack([queries, around])

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from satisfice.belief import Belief
 from satisfice.gp.posterior import Posterior
 from satisfice.types import Array, BadInput, NoSurvivors
-from satisfice.widths import BayesianWidth, Width
+from satisfice.widths import BayesianWidth, PosteriorWidth, Width
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ def nothing_is_good() -> NoSurvivors:
 def promised_width(belief: Belief) -> Width:
     """The width with which the bounds of a known kernel hold at all points of a finite domain and at all times."""
     return BayesianWidth(len(finite_points(belief)), belief.failure)
+
+
+def width_of(width: Width | PosteriorWidth, belief: Belief) -> float:
+    """The width for the coming round."""
+    return width.given(single(belief)) if isinstance(width, PosteriorWidth) else width(belief.step)
 
 
 def single(belief: Belief) -> Posterior:

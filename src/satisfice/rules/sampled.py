@@ -10,7 +10,7 @@ from satisfice.belief import Belief
 from satisfice.finite import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
-from satisfice.maximise import best_of, first_free, maximise
+from satisfice.maximise import best_of, descending, first_free, maximise
 from satisfice.rules.requirements import seen_at
 from satisfice.types import Array
 
@@ -75,7 +75,7 @@ class SatisficingThompson:
             if path(top[None])[0] < belief.target:
                 return top
             good = top[None]
-        nearest = good[np.argsort(_distance(good, centre))[:2]]
+        nearest = good[descending(-_distance(good, centre))[:2]]
         nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
         found = np.vstack([nearer[path(nearer) >= belief.target], good])
         return best_of(found, -_distance(found, centre), belief, rng)

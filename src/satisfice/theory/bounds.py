@@ -11,7 +11,7 @@ from math import inf, log
 
 import numpy as np
 
-from satisfice.theory.information import InformationGain
+from satisfice.theory.information import InformationGain, Rounds
 from satisfice.types import Array, BadInput
 from satisfice.widths import Width
 
@@ -70,10 +70,16 @@ def _positive_delta(delta: float) -> None:
         raise BadInput(f"a regret bound: delta = {delta!r} came; a positive number in units of f was wanted")
 
 
-def _largest(limits: Array) -> int:
-    """max{N : N <= limits[N - 1]}, 0 where there is no such N."""
-    holds = np.flatnonzero(np.arange(1, len(limits) + 1) <= limits)
-    return int(holds[-1]) + 1 if len(holds) else 0
+def _largest(rounds: Rounds, limits: Array) -> tuple[int, int]:
+    """max{N : N <= limit(N)}, and the place in `rounds` of the first one from it on; 0 and 0 where there is no such N.
+
+    The limits (n,) at the rounds (n,) do not fall, so that the one at the end of a gap bounds those inside it.
+    """
+    holds = np.flatnonzero(rounds[:-1] + 1 <= limits[1:])
+    if not len(holds):
+        return 0, 0
+    place = int(holds[-1]) + 1
+    return int(min(rounds[place], limits[place])), place
 
 
 def ucb_bounds(
@@ -96,8 +102,8 @@ def ucb_bounds(
             "must be from 1 to that number: compute the gain for T rounds or more"
         )
     limits = constant(gain.lam) * gain.upper * width(T) ** 2 / delta**2
-    N = _largest(limits[1:])
-    return RegretBounds(N, float(limits[N] * delta), T, gain.horizon > N)
+    N, place = _largest(gain.rounds, limits)
+    return RegretBounds(N, float(limits[place] * delta), T, gain.horizon > gain.rounds[place])
 
 
 def elimination_bounds(
@@ -111,11 +117,11 @@ def elimination_bounds(
     inequality has failed. `constant` gives C_1.
     """
     _positive_delta(delta)
-    beta = np.array([width(N) ** 2 for N in range(1, gain.horizon + 1)])
-    limits = 4 * constant(gain.lam) * gain.upper[1:] * beta / delta**2
-    N = _largest(limits)
-    settled = gain.horizon > N
-    gap = 2 * B + 2 * float(limits[N - 1]) * delta if N else 0.0
+    beta = np.array([width(max(N, 1)) ** 2 for N in gain.rounds.tolist()])
+    limits = 4 * constant(gain.lam) * gain.upper * beta / delta**2
+    N, place = _largest(gain.rounds, limits)
+    settled = gain.horizon > int(gain.rounds[place])
+    gap = 2 * B + 2 * float(limits[place]) * delta if N else 0.0
     return RegretBounds(N, gap, inf if settled else gain.horizon, settled)
 
 
