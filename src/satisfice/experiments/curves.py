@@ -25,7 +25,7 @@ def _read(path: Path) -> tuple[Record, ...]:
     return _unchanged(path, state.st_size, state.st_mtime_ns)
 
 
-@lru_cache(maxsize=2)  # the panels on a problem share a file
+@lru_cache(maxsize=8)  # the panels on a problem share a file, and the variants are shown side by side
 def _unchanged(path: Path, size: int, changed: int) -> tuple[Record, ...]:
     return tuple(Records(path))
 
