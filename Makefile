@@ -4,7 +4,7 @@ PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
 BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/test_maximise.py tests/test_search.py
+SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/test_maximise.py tests/study/test_pruned.py
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
 .PHONY: demo test test-cpus test-cpus-fast test-slow test-bench test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean

@@ -1,10 +1,10 @@
 """How long searches ask the same questions on different processors.
 
-    .venv/bin/python bench/cpu_agreement.py [--seeds 4 --only Haswell,SkylakeX]
+    .venv/bin/python bench/cpu_agreement.py [--seeds 4 --only Haswell,SkylakeX --unrounded]
 
 Every search runs once as each processor of bench/cpus.py, in a process of its own, and is compared with the run on OpenBLAS's Haswell
 kernels: how many questions are the same to the last bit, and at which step the two part. The functions use Python's own arithmetic, which
-does not depend on numpy. Prints the table. To compare with another version, set PYTHONPATH to its src.
+does not depend on numpy. Prints the table, with --unrounded that of searches without the rounding that makes them agree.
 """
 
 import os
@@ -27,8 +27,9 @@ from cpus import Processor, chosen, environment
 from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
+from satisfice import maximise as climbs
 from satisfice.domain import Domain
-from satisfice.maximise import SAME
+from satisfice.gp import evidence
 from satisfice.mixed import Mixed
 
 QUESTIONS = 30
@@ -107,9 +108,9 @@ def questions(problem: Problem, seed: int) -> list[list[float]]:
     return asked
 
 
-def as_processor(processor: Processor, names: Sequence[str], seeds: int) -> Runs:
+def as_processor(processor: Processor, names: Sequence[str], seeds: int, unrounded: bool = False) -> Runs:
     """The questions of every search of these problems, as this processor computes them."""
-    command = [sys.executable, __file__, "--asking", json.dumps([list(names), seeds])]
+    command = [sys.executable, __file__, "--asking", json.dumps([list(names), seeds]), *["--unrounded"] * unrounded]
     done = subprocess.run(command, env=environment(processor), stdout=subprocess.PIPE, check=True)  # noqa: S603
     return {(name, seed): asked for name, seed, asked in json.loads(done.stdout)}
 
@@ -139,8 +140,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4, help="searches of each problem")
     parser.add_argument("--only", help="names of processors, separated by commas, the one to compare with first")
+    parser.add_argument("--unrounded", action="store_true", help="without the rounding that makes searches agree")
     parser.add_argument("--asking", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.unrounded:
+        climbs.RESOLUTION, evidence.GRAIN = 2.0**-60, 2.0**-45
     if options.asking:
         names, seeds = json.loads(options.asking)
         warnings.simplefilter("ignore")
@@ -153,7 +157,7 @@ def main() -> None:
         if processor.missing:
             print(f"{processor.name} is left out: {processor.missing}")
         else:
-            runs[processor.name] = as_processor(processor, list(PROBLEMS), options.seeds)
+            runs[processor.name] = as_processor(processor, list(PROBLEMS), options.seeds, options.unrounded)
     base, *others = runs
     print(
         f"| {len(PROBLEMS) * options.seeds} searches of {QUESTIONS} questions, beside {base} | {' | '.join(others)} |"
@@ -163,8 +167,8 @@ def main() -> None:
     for name in PROBLEMS:
         print(f"| {name} | {' | '.join(cell(each, name) for each in agreeing)} |")
     print(f"| all, to the last bit | {' | '.join(f'{share(each):.1%}' for each in agreeing)} |")
-    near = [share(shared(runs[base], runs[other], SAME)) for other in others]
-    print(f"| all, to {SAME:g} of the range | {' | '.join(f'{each:.1%}' for each in near)} |")
+    near = [share(shared(runs[base], runs[other], climbs.SAME)) for other in others]
+    print(f"| all, to {climbs.SAME:g} of the range | {' | '.join(f'{each:.1%}' for each in near)} |")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class Chromium:
     """A browser that is started when it is asked for, and again if it has gone."""
 
     def __init__(self, program: str, home: Path) -> None:
-        self._program = program
+        self.program = program
         # a home of its own: two that start at the same time share nothing, and one that cannot be written does no harm
         self._environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home)}
         self._close: Callable[[], None] = lambda: None
@@ -43,7 +43,7 @@ class Chromium:
         driver = sync_playwright().start()
         try:
             browser = driver.chromium.launch(
-                executable_path=self._program, args=ARGUMENTS, env=self._environment, timeout=60_000
+                executable_path=self.program, args=ARGUMENTS, env=self._environment, timeout=60_000
             )
             page = browser.new_page()
             assert page.evaluate("6 * 7") == 42

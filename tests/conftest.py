@@ -14,9 +14,11 @@ settings.register_profile("same", derandomize=True)  # the same examples every t
 if not os.environ.get("EXPLORE"):
     settings.load_profile("same")
 
-# a shell starts background jobs with Ctrl-C ignored, and then nothing that the tests start could be interrupted
+# A shell starts background jobs with Ctrl-C ignored, and nohup with hang-ups; what the tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 pytest_plugins = ["browser", "nursery", "postgres"]
 

@@ -37,7 +37,9 @@ class Forked:
         self.args = command
         self.stdin, self.stdout, self.stderr = os.fdopen(stdin, "w"), os.fdopen(stdout), os.fdopen(stderr)
         self._state = os.fdopen(state)
-        self.pid = int(self._state.readline())
+        born = self._state.readline()
+        assert born, "the nursery has ended; what it wrote to the standard error says why"
+        self.pid = int(born)
         self.returncode: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:

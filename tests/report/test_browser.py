@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from studies import study
 
+from browser import Chromium
 from satisfice.report import page
 
 ATTACKS = [
@@ -89,8 +90,15 @@ def test_plots_say_what_is_under_the_pointer_and_are_drawn(browser, pages):
     tab.close()
 
 
-def test_a_browser_that_has_gone_is_started_again(chromium):
-    gone = chromium.ready()
-    assert chromium.ready() is gone
-    gone.close()
-    assert chromium.ready().new_page().evaluate("1 + 1") == 2
+def test_a_browser_that_fails_to_start_is_tried_again_and_one_that_has_gone_too(chromium, tmp_path):
+    chromium.close()  # one driver at a time
+    flaky = tmp_path / "chromium"
+    flaky.write_text(f'#!/bin/sh\nmkdir "{tmp_path}/failed" && exit 1\nexec "{chromium.program}" "$@"\n')
+    flaky.chmod(0o700)
+    again = Chromium(str(flaky), tmp_path)
+    first = again.ready()
+    assert (tmp_path / "failed").exists()
+    assert again.ready() is first
+    first.close()
+    assert again.ready().new_page().evaluate("1 + 1") == 2
+    again.close()

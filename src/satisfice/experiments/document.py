@@ -67,7 +67,7 @@ def _head() -> str:
     said = """
         Written by `python -m satisfice.experiments.document` from the records in `docs/records`. `satisfice reproduce ID` makes
         the records and the figure of one experiment, `--as paper` (what the text says, the default), `--as paper-local` (the
-        same, but with our optimiser of acquisitions, which also starts next to the best points), `--as published` (what the
+        same with our optimisers of acquisitions and of the likelihood), `--as published` (what the
         authors' published code did) or `--as auto` (our default model and rule). Figures and verdicts rest on the runs that
         there are, and say how many.
     """

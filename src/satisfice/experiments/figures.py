@@ -32,7 +32,7 @@ STYLES = {
 OTHERS = (("#332288", ">"), ("#117733", "h"), ("#882255", "p"), ("#44aa99", "d"), ("#ddcc77", "8"))  # for other rules
 VARIANT_NAMES = {
     "paper": "as the text says",
-    "paper-local": "as the text says, but with our optimiser of acquisitions",
+    "paper-local": "as the text says, but with our optimisers",
     "published": "as the published code did",
     "auto": "our default",
 }

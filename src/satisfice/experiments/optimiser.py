@@ -117,8 +117,10 @@ def _finding(found: dict[Panel, list[Effect]]) -> str:
     other = sum(len({min(rules, key=lambda e: e.means[k]).rule for k in (0, 1)}) == 2 for rules in found.values())
     largest = every[int(np.argmax(by_optimiser))]
     said = f"""
-        `paper` maximises as the text says, by L-BFGS-B from ten uniform starts; `paper-local` with our own optimiser, which also
-        starts next to the best points so far. The rules, the kernel and the starting points are the same. Of {len(every)} pairs
+        `paper` maximises acquisitions as the text says, by L-BFGS-B from ten uniform starts, and the likelihood over its whole
+        range. `paper-local` maximises both with our own optimisers: that of acquisitions also starts next to the best points so
+        far, and that of the likelihood starts from the last result and few random points. The rules, the kernel and the starting
+        points are the same. Of {len(every)} pairs
         of a rule and a problem, {changed} need another number of evaluations ({LEVEL:.0%}, Holm). The optimiser changes the
         evaluations by a factor of {np.median(by_optimiser):.2f} in the median, and of {max(by_optimiser):.2f} at most
         ({largest.rule} {where(largest.panel)}: {largest.means[0]:.3g} in `paper`, {largest.means[1]:.3g} in `paper-local`).
