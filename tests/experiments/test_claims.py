@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,6 +242,14 @@ def test_without_records_nothing_is_decided_and_the_page_says_so(tmp_path):
     text = claims_text(verdicts)
     assert text.count("There are no runs yet.") == len(CLAIMS)
     assert "holds**" not in text.partition("|---")[2]
+
+
+def test_the_page_and_the_table_say_what_the_kept_records_say(tmp_path):
+    docs = Path(__file__).parents[2] / "docs"
+    restore(docs / "records", tmp_path / "records")
+    verdicts = all_verdicts(tmp_path)
+    assert claims_text(verdicts) in (docs / "reproduction.md").read_text(encoding="utf-8")
+    assert claims_csv(verdicts) == (docs / "claims.csv").read_text(encoding="utf-8")
 
 
 def test_the_page_tells_the_reasons_of_a_verdict_with_their_figures(tmp_path):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.random import default_rng
 
 from satisfice.experiments import scaling
 from satisfice.experiments.records import Record
+from satisfice.experiments.text import paragraph, picture
 from satisfice.experiments.theory_figures import BOUNDED, FORM_NAMES, mean_interval, some
 from satisfice.types import Array
 
@@ -32,16 +32,6 @@ CAPTIONS = {
         ("dimension", "smoothness", "lambda"),
     ),
 }
-
-
-def paragraph(text: str) -> str:
-    """The text in lines of the document's length."""
-    return fill(" ".join(text.split()), 128, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
-def picture(name: str, caption: str) -> str:
-    """A picture of the document with its caption."""
-    return f"![{caption}](images/reproduction/{name}.png)\n\n*{caption}*\n"
 
 
 def slope(samples: list[tuple[float, list[float]]], draws: int = 1000) -> tuple[float, float, float]:
@@ -271,7 +261,7 @@ def scaling_text(records: list[Record]) -> str:
             explores for no more than {scaling.LONGEST:,} rounds.
         """),
         *(
-            picture(f"theory-{part}", f"{caption.text} {BARS}")
+            picture(f"theory-{part}", f"Bad actions: {part}", f"{caption.text} {BARS}")
             for part, caption in CAPTIONS.items()
             if any(record["experiment"] in caption.experiments for record in records)
         ),

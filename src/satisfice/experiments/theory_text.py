@@ -8,7 +8,8 @@ from satisfice.experiments.coverage import PAPER, Case, coverage_table
 from satisfice.experiments.curves import record_file
 from satisfice.experiments.misspecified import TRUTHS, WIDTHS, misspecified_table
 from satisfice.experiments.records import Record, Records
-from satisfice.experiments.scaling_text import CAPTIONS, paragraph, picture, scaling_findings, scaling_text
+from satisfice.experiments.scaling_text import CAPTIONS, scaling_findings, scaling_text
+from satisfice.experiments.text import paragraph, picture
 from satisfice.experiments.theory_figures import (
     FORM_NAMES,
     delta_figure,
@@ -168,6 +169,7 @@ def misspecified_text(records: list[Record]) -> str:
         """),
         picture(
             "theory-misspecified",
+            "A wrong length-scale",
             "Share of runs in which elimination loses the maximiser, against the assumed over the true length-scale. Bars are "
             f"exact 95 % intervals; the dotted line is {RARE:g}.",
         ),
