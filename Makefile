@@ -4,7 +4,7 @@ PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
 BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/test_maximise.py tests/study/test_pruned.py
+SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/acquisition/test_optimise.py tests/study/test_pruned.py
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
 .PHONY: demo test test-cpus test-cpus-fast test-slow test-bench test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
@@ -55,9 +55,9 @@ coverage: .venv/ready  ## the lines that the quick tests reach
 	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 reproduce: .venv/ready  ## go on with every experiment of the paper from the kept records, then write docs/reproduction.md (hours)
-	$(BIN)/python -m satisfice.experiments.document --restore
+	$(BIN)/python -m satisfice.paper.experiments.document --restore
 	$(BIN)/satisfice reproduce all
-	$(BIN)/python -m satisfice.experiments.document
+	$(BIN)/python -m satisfice.paper.experiments.document
 
 check: .venv/ready  ## lint, format, types
 	$(BIN)/ruff check .

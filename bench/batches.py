@@ -20,8 +20,8 @@ from evaluations import quiet, starting_points
 from levers import NAMES
 
 from satisfice import Search
-from satisfice.experiments.records import Record, pack
-from satisfice.experiments.run import Task, run_tasks
+from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.study.space import Space
 
 ROOT = Path(__file__).parent.parent

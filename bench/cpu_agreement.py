@@ -27,10 +27,10 @@ from cpus import Processor, chosen, environment
 from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
-from satisfice import maximise as climbs
-from satisfice.domain import Domain
+from satisfice.acquisition import optimise as climbs
+from satisfice.domain.box import Domain
+from satisfice.domain.mixed import Mixed
 from satisfice.gp import evidence
-from satisfice.mixed import Mixed
 
 QUESTIONS = 30
 Point = Sequence[float]

@@ -25,7 +25,7 @@ from eval_runs import (
 )
 from numpy.random import default_rng
 
-from satisfice.experiments.records import Record
+from satisfice.paper.experiments.records import Record
 from satisfice.types import Array
 
 

@@ -35,8 +35,8 @@ from eval_functions import (
 from eval_tasks import TASKS, setting
 from numpy.random import Generator, default_rng
 
-from satisfice.problems import PROBLEMS as PAPER
-from satisfice.problems import synthetic
+from satisfice.paper.problems import PROBLEMS as PAPER
+from satisfice.paper.problems import synthetic
 from satisfice.types import Array
 
 DRAWS, DRAWS_SEED = 200_000, 2022  # uniform rows that a target by its share is a quantile of

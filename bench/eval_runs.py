@@ -6,7 +6,7 @@ from eval_peers import BUDGET, CONTESTANTS, OURS, STARTING_POINTS
 from eval_problems import PROBLEMS
 from numpy.random import default_rng
 
-from satisfice.experiments.records import Record
+from satisfice.paper.experiments.records import Record
 from satisfice.types import Array
 
 RESAMPLES, RESAMPLES_SEED = 2000, 7

@@ -33,8 +33,8 @@ from eval_problems import PROBLEMS, Problem
 from hasten import HASTENED, hasten
 from numpy.random import default_rng
 
-from satisfice.experiments.records import Record, Records, pack, unpack
-from satisfice.experiments.run import Task, run_tasks
+from satisfice.paper.experiments.records import Record, Records, pack, unpack
+from satisfice.paper.experiments.run import Task, run_tasks
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"

@@ -22,14 +22,14 @@ from interactions import Interacting
 from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
-from satisfice.belief import Belief
-from satisfice.experiments.records import Record, pack
-from satisfice.experiments.run import Task, run_tasks
+from satisfice.acquisition.belief import Belief
 from satisfice.gp.additive import Additive
 from satisfice.gp.families import Family, auto_families, exact_families
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.learned import LearnedModel, has_grown
 from satisfice.gp.models import auto_model
+from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.rules import Rule
 from satisfice.rules.aspire import Aspire
 from satisfice.rules.lookahead import Lookahead

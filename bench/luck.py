@@ -18,10 +18,10 @@ import optuna
 from numpy.random import Generator, default_rng
 
 from satisfice import Search, find
-from satisfice.experiments.records import Records, pack
-from satisfice.experiments.run import Task, run_tasks
-from satisfice.experiments.spec import by_xi
-from satisfice.problems import PROBLEMS
+from satisfice.paper.experiments.records import Records, pack
+from satisfice.paper.experiments.run import Task, run_tasks
+from satisfice.paper.experiments.spec import by_xi
+from satisfice.paper.problems import PROBLEMS
 
 ROOT = Path(__file__).parent.parent
 TARGET, BUDGET, CONFIDENCE = 2.0, 500, 0.95

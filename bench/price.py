@@ -16,13 +16,13 @@ from bootstrap import interval, ratio
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.experiments.records import Record, pack
-from satisfice.experiments.run import Task, run_tasks
 from satisfice.gp.additive import Additive
 from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
+from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.run import Task, run_tasks
 
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "price.jsonl", ROOT / "docs" / "records" / "price.jsonl.xz"

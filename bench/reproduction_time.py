@@ -2,16 +2,16 @@
 
     .venv/bin/python bench/reproduction_time.py [--jobs 2]
 
-Takes some ten minutes. The times go to docs/records, from where `python -m satisfice.experiments.document` has them.
+Takes some ten minutes. The times go to docs/records, from where `python -m satisfice.paper.experiments.document` has them.
 """
 
 import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from satisfice.experiments.document import UNDISTURBED
-from satisfice.experiments.records import Record, Records, pack
-from satisfice.experiments.reproduce import IDS, reproduce
+from satisfice.paper.experiments.document import UNDISTURBED
+from satisfice.paper.experiments.records import Record, Records, pack
+from satisfice.paper.experiments.reproduce import IDS, reproduce
 
 ROOT = Path(__file__).parent.parent
 EXPERIMENTS = {"lenient": 2}  # of one trial; the others have 5

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,35 +142,35 @@ def released() -> Trace:
 
 def cases() -> Iterator[tuple[str, Case]]:
     """Every search by its name."""
-    fixed = FixedModel(Stationary("se", [0.2, 0.2]), 1e-4)
+    fixed = FixedModel(Stationary("se", np.array([0.2, 0.2])), 1e-4)
     for rule in RULES:
         for noise in ("exact", "learned"):
             noisy = 0.0 if noise == "exact" else 0.2
             yield (
                 f"rule {rule} {noise}",
-                lambda r=rule, n=noise, s=noisy: searched(BOX, 1.3, s, rule=r, model="paper", **NOISES[n]),
+                partial(searched, BOX, 1.3, noisy, rule=rule, model="paper", **NOISES[noise]),
             )
-        yield f"rule {rule} grid", lambda r=rule: searched(GRID, 0.8, 0.1, rule=r, model=fixed, noise=0.1)
+        yield f"rule {rule} grid", partial(searched, GRID, 0.8, 0.1, rule=rule, model=fixed, noise=0.1)
     for name, domain in DOMAINS.items():
         for noise, options in NOISES.items():
             noisy = 0.0 if noise in ("exact", "unsaid") else 0.2
-            yield f"default {name} {noise}", lambda d=domain, o=options, s=noisy: searched(d, 0.9, s, 24, **o)
-    yield "long", lambda: searched(BOX, 1.3, questions=60, noise=0)
-    yield "minimise", lambda: searched(BOX, -2.0, noise=0, direction="minimize")
+            yield f"default {name} {noise}", partial(searched, domain, 0.9, noisy, 24, **options)
+    yield "long", partial(searched, BOX, 1.3, questions=60, noise=0)
+    yield "minimise", partial(searched, BOX, -2.0, noise=0, direction="minimize")
     space = {"x": (1e-3, 1.0, "log"), "depth": (2, 9), "solver": ["adam", "sgd", "lbfgs"]}
     table = [{"x": float(10 ** (-k / 7)), "depth": 2 + k % 7, "solver": "adam"} for k in range(21)]
     for noise, options in NOISES.items():
-        yield f"find {noise}", lambda o=options: of_find(space, target=0.99, budget=20, **o)
-        yield f"find table {noise}", lambda o=options: of_find(table, target=0.995, budget=20, **o)
+        yield f"find {noise}", partial(of_find, space, target=0.99, budget=20, **options)
+        yield f"find table {noise}", partial(of_find, table, target=0.995, budget=20, **options)
     old = [
         {"x": 0.1, "depth": 5, "solver": "sgd", "value": 0.4},
         {"x": 0.2, "depth": 4, "solver": "adam", "value": 0.9},
     ]
-    yield "find history", lambda: of_find(space, target=0.99, budget=12, history=old)
-    yield "resumed", lambda: resumed((8, 14, 20))
+    yield "find history", partial(of_find, space, target=0.99, budget=12, history=old)
+    yield "resumed", partial(resumed, (8, 14, 20))
     yield "sampler", sampled
-    yield "sampler exact", lambda: sampled(noise=0)
-    yield "sampler rule", lambda: sampled(rule="pg", model="paper", noise=0)
+    yield "sampler exact", partial(sampled, noise=0)
+    yield "sampler rule", partial(sampled, rule="pg", model="paper", noise=0)
     yield "released", released
 
 

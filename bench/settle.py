@@ -20,9 +20,9 @@ from hasten import hasten
 from rich.console import Console
 from rich.progress import track
 
-from satisfice.experiments.records import Record, Records
+from satisfice.blas import one_blas_thread
 from satisfice.extras import load_extra
-from satisfice.threads import one_blas_thread
+from satisfice.paper.experiments.records import Record, Records
 
 
 def settle(problem: str, contestant: str, contestants: dict[str, dict[int, int]]) -> list[Record]:

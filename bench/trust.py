@@ -20,11 +20,11 @@ from evaluations import run
 from levers import rows
 from numpy.random import Generator
 
-from satisfice.belief import Belief
-from satisfice.experiments.records import Record, pack
-from satisfice.experiments.run import Task, run_tasks
-from satisfice.maximise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
-from satisfice.problems.synthetic import ackley
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
+from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.run import Task, run_tasks
+from satisfice.paper.problems.synthetic import ackley
 from satisfice.rules import Rule
 from satisfice.rules.aspire import Aspire
 from satisfice.rules.marginal import MixedScore, probability_score

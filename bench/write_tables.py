@@ -3,7 +3,7 @@
     .venv/bin/python bench/write_tables.py
 
 `bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `reopen.json` beside it from `bench/reopen.py --json`, `docs/records/paper/theory.jsonl.xz` from
-`satisfice reproduce theory` and `python -m satisfice.experiments.document`; the others of `docs/records` from the bench of that name.
+`satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`; the others of `docs/records` from the bench of that name.
 """
 
 import json
@@ -16,8 +16,8 @@ import price
 import reopen
 import trust
 
-from satisfice.experiments.records import unpack
-from satisfice.experiments.theory import theory_table
+from satisfice.paper.experiments.records import unpack
+from satisfice.paper.experiments.theory import theory_table
 
 ROOT = Path(__file__).parent.parent
 

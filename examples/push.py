@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from satisfice import find
-from satisfice.problems import PROBLEMS
+from satisfice.paper.problems import PROBLEMS
 from satisfice.report.page import write
 from satisfice.study.view import view
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
 from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 from sklearn.svm import SVC  # type: ignore[import-untyped]
 
-from satisfice.adapters.sklearn import SatisficeSearchCV
+from satisfice.sklearn import SatisficeSearchCV
 
 TARGET = 0.97
 

@@ -26,10 +26,15 @@ TESTS = Path(__file__).parent
 COMPUTES = {
     TESTS / name
     for name in (
-        *("gp", "rules", "theory", "problems", "adapters/test_sklearn.py", "experiments/test_published.py"),
-        *("bench/test_default_benches.py", "report/test_page.py", "test_docs.py", "test_examples.py"),
-        *("test_acquisition.py", "test_belief.py", "test_certificate.py", "test_maximise.py", "test_regret.py"),
-        *("test_confirm.py", "test_mixed.py", "test_robustness.py", "test_search.py"),
+        *("acquisition", "certify", "domain/test_mixed.py", "gp", "rules", "search", "test_sklearn.py"),
+        *("paper/theory", "paper/problems", "paper/test_regret.py", "paper/experiments/test_published.py"),
+        *(
+            "bench/test_default_benches.py",
+            "report/test_page.py",
+            "test_docs.py",
+            "test_examples.py",
+            "test_robustness.py",
+        ),
         *("study/test_find.py", "study/test_pruned.py", "study/test_sampler.py"),
     )
 }

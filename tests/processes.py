@@ -1,8 +1,10 @@
 """Searches in processes of their own, which tests start, stop and kill."""
 
+import subprocess
+import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,9 +27,17 @@ where = sys.argv[1]
 """
 
 
-def start(script: str, *words: object) -> nursery.Forked:
-    """A process that runs the script after the beginning above; its first argument is the storage."""
-    return nursery.fork(BEGIN + textwrap.dedent(script), *words)
+def start(script: str, *words: object, env: Mapping[str, str] | None = None) -> nursery.Forked | subprocess.Popen[str]:
+    """A process that runs the script after the beginning above; its first argument is the storage.
+
+    An environment of its own, such as another clock, must be there from the start: such a process is not forked.
+    """
+    script = BEGIN + textwrap.dedent(script)
+    if env is None:
+        return nursery.fork(script, *words)
+    command = [sys.executable, "-W", "error", "-c", script, *map(str, words)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, text=True, env=dict(env), **pipes)
 
 
 def is_alive(pid: int) -> bool:

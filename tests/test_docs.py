@@ -16,7 +16,7 @@ import optuna
 import pytest
 
 from satisfice.gp.correlations import FORMS
-from satisfice.problems import PROBLEMS
+from satisfice.paper.problems import PROBLEMS
 from satisfice.rules import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -143,7 +143,7 @@ def test_the_names_and_files_of_a_page_exist(page):
     text = (ROOT / "docs" / page).read_text()
     places = [ROOT, ROOT / "tests", ROOT / "src" / "satisfice"]
     assert [f for f in re.findall(r"`([\w/]+\.py)[`:]", text) if not any((p / f).exists() for p in places)] == []
-    dotted = re.findall(r"`((?:gp|regret|rules|theory|widths)(?:\.[a-z_]\w*)*)\.(\w+)", text)
+    dotted = re.findall(r"`((?:gp|rules|paper)(?:\.[a-z_]\w*)*)\.(\w+)", text)
     assert dotted
     for module, name in dotted:
         if name != "py":

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.random import default_rng
 
 from satisfice import Box, SatisficeWarning, Search
+from satisfice.errors import NumericalFailure
 from satisfice.gp import posterior
-from satisfice.types import NumericalFailure
 
 BOX = Box([(-2.0, 3.0), (0.0, 1.0)])
 slow_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=12)

@@ -3,12 +3,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from satisfice.answer import Answer
-from satisfice.domain import Box
-from satisfice.finite import Finite
-from satisfice.mixed import Mixed
-from satisfice.search import Search
-from satisfice.types import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
+from satisfice.domain.box import Box
+from satisfice.domain.finite import Finite
+from satisfice.domain.mixed import Mixed
+from satisfice.errors import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
+from satisfice.search.answer import Answer
+from satisfice.search.search import Search
 
 if TYPE_CHECKING:
     from satisfice.study.find import find

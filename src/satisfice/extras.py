@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from types import ModuleType
 
-from satisfice.types import MissingExtra
+from satisfice.errors import MissingExtra
 
 
 def load_extra(package: str, extra: str) -> ModuleType:

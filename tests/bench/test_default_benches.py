@@ -20,8 +20,8 @@ from numpy.random import default_rng
 from scipy.optimize import approx_fprime
 from scipy.stats import norm
 
-from satisfice.belief import Belief
-from satisfice.domain import Box
+from satisfice.acquisition.belief import Belief
+from satisfice.domain.box import Box
 from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior

@@ -7,8 +7,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import reproduction_time
 
-from satisfice.experiments.document import UNDISTURBED, document
-from satisfice.experiments.records import Records
+from satisfice.paper.experiments.document import UNDISTURBED, document
+from satisfice.paper.experiments.records import Records
 
 
 def test_the_parts_are_scaled_to_the_whole(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ def test_ctrl_c_is_one_line_in_the_other_commands_too(command, capsys, monkeypat
     def interrupt(*arguments, **named):
         raise KeyboardInterrupt
 
-    for place in ("cli.bench.step_time", "experiments.reproduce.reproduce", "cli.show.stored_study"):
+    for place in ("cli.bench.step_time", "paper.experiments.reproduce.reproduce", "cli.show.stored_study"):
         monkeypatch.setattr(f"satisfice.{place}", interrupt)
     assert main(command.split()) == 130
     assert capsys.readouterr().err == "satisfice: stopped\n"

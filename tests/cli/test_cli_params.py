@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satisfice.cli.params import read_number, read_param, read_params
+from satisfice.errors import BadInput
 from satisfice.study.space import Space
-from satisfice.types import BadInput
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ def main(seconds: int) -> None:
     """Fuzz for so many seconds, and write down how many inputs were tried."""
     import atheris
 
-    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.printed", "satisfice.study"]):
+    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.cli.printed", "satisfice.study"]):
         from satisfice.cli.params import read_params
-        from satisfice.printed import CommandFailed, read_printed
+        from satisfice.cli.printed import CommandFailed, read_printed
+        from satisfice.errors import BadInput
         from satisfice.study.earlier import _params, _rows, _value
         from satisfice.study.space import Space
-        from satisfice.types import BadInput
 
     space, tried = Space.of(SPACE), {"parameters": 0, "printed values": 0, "tables": 0}
     folder = TemporaryDirectory()

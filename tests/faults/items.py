@@ -17,8 +17,8 @@ EXPORTS, HOSTILE = "faults/test_e_exports.py::", "faults/test_e_storage.py::"
 LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "study/test_faults.py::"
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
-    "test_search.py::",
-    "test_command.py::",
+    "search/test_search.py::",
+    "cli/test_command.py::",
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
@@ -103,17 +103,17 @@ ITEMS = {
     ),
     16: Item(
         "Arrays of every kind give the same result or a named error, and stay as they were",
-        ("test_domain.py::test_every_kind_of_array_gives_the_same_result_and_stays_as_it_was",
-         "test_domain_errors.py::test_points_that_are_not_of_the_domain_are_refused",
+        ("domain/test_domain.py::test_every_kind_of_array_gives_the_same_result_and_stays_as_it_was",
+         "domain/test_domain_errors.py::test_points_that_are_not_of_the_domain_are_refused",
          SEARCH + "test_a_bad_point_is_refused", ROBUST + "test_one_dimension_and_two_hundred"),
     ),
     17: Item(
         "Likelihood, posterior and the tails of the formulas agree with many digits and dense algebra",
         ("gp/test_evidence.py::test_the_evidence_and_its_gradient_equal_fifty_digits",
          "gp/test_posterior.py::test_the_posterior_equals_the_explicit_inverse",
-         "test_acquisition.py::test_log_expected_excess_equals_high_precision",
-         "test_certificate.py::test_many_standard_deviations_below_the_target_are_no_evidence",
-         "test_certificate.py::test_many_values_below_the_target_are_no_evidence_either"),
+         "acquisition/test_formulas.py::test_log_expected_excess_equals_high_precision",
+         "certify/test_eprocess.py::test_many_standard_deviations_below_the_target_are_no_evidence",
+         "certify/test_eprocess.py::test_many_values_below_the_target_are_no_evidence_either"),
     ),
     18: Item(
         "Any finite data give a finite question within the bounds",
@@ -128,7 +128,7 @@ ITEMS = {
     21: Item(
         "A finite space is used up exactly once; impossible spaces are refused",
         (SEARCH + "test_a_finite_space_is_used_up_exactly_once", SEARCH + "test_rounding_never_asks_a_point_twice",
-         "test_domain_errors.py::test_impossible_bounds_are_refused",
+         "domain/test_domain_errors.py::test_impossible_bounds_are_refused",
          FUZZ + "test_any_short_forms_give_a_space_or_a_named_error"),
     ),
     22: Item(
@@ -164,7 +164,7 @@ ITEMS = {
     28: Item(
         "A report that cannot be written leaves the old one, and none takes the place of a study",
         (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",
-         "test_output.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
+         "report/test_output.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
     ),
     29: Item(
         "Study files of each released version open and go on",
@@ -201,7 +201,7 @@ ITEMS = {
     36: Item(
         "A killed worker of a grid of experiments costs no cell, with joblib and with Dask",
         (ENDURANCE + "test_a_killed_worker_of_a_grid_costs_no_cell",
-         "experiments/test_experiments.py::test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one"),
+         "paper/experiments/test_experiments.py::test_a_run_killed_again_and_again_ends_with_the_records_of_an_undisturbed_one"),
     ),
     37: Item("Nothing hangs: threads that all raise, joblib within, forks", (ENDURANCE + "test_nothing_hangs",)),
     38: Item(
@@ -218,7 +218,7 @@ ITEMS = {
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
          COMMAND + "test_output_that_is_closed_early_or_binary_is_survived",
-         "test_guardian.py::test_a_search_that_is_killed_takes_its_commands_along"),
+         "cli/test_guardian.py::test_a_search_that_is_killed_takes_its_commands_along"),
     ),
     41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",

@@ -68,7 +68,10 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
         assert process.returncode == 1, (free, err)
         assert err.startswith(("StorageFailed: ", "BadInput: ")), err
         assert "Traceback" not in err
-        report = "from satisfice.output import write_file as w\ntry:\n    w(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
+        report = (
+            "from satisfice.report.output import write_file\n"
+            "try:\n    write_file(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
+        )
         run(report, where, page)
         assert page.read_bytes() == b"old"
         filler.unlink()  # there is room again: everything is there, and it goes on
@@ -88,8 +91,8 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
 
 WRITING = """
 import ctypes
-from satisfice.output import write_file
-from satisfice.types import BadInput
+from satisfice.report.output import write_file
+from satisfice.errors import BadInput
 shim, number, tried = ctypes.CDLL(None), int(sys.argv[2]), []
 new = b"new" * 10**5
 for at in range(1, 20):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.faults
 GRID = """
 import warnings
 from pathlib import Path
-from satisfice.experiments.run import Task, run_tasks
+from satisfice.paper.experiments.run import Task, run_tasks
 def cell(key, told):
     with open(told, "a") as file:
         file.write(f"{key} {os.getpid()}\\n")

@@ -14,9 +14,9 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
-from satisfice.command import Command, CommandFailed
+from satisfice.cli.command import Command, CommandFailed
+from satisfice.errors import BadInput
 from satisfice.study.storage import open_study
-from satisfice.types import BadInput
 
 pytestmark = pytest.mark.faults
 SHELL = [

@@ -21,10 +21,10 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
-from satisfice.output import write_file
+from satisfice.errors import BadInput, SatisficeError
+from satisfice.report.output import write_file
 from satisfice.study.storage import open_storage, open_study
 from satisfice.study.view import view
-from satisfice.types import BadInput, SatisficeError
 
 pytestmark = pytest.mark.faults
 SRC = Path(__file__).parents[2] / "src"
@@ -182,7 +182,7 @@ def hear(event, arguments):
         seen.append((event, str(arguments[1:])))
 sys.addaudithook(hear)
 from satisfice.cli import main
-from satisfice.output import write_file
+from satisfice.report.output import write_file
 words = ["find", "--target", "-0.01", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
 code = main([*words, "--", "sh", "-c", "echo -$1", "sh", "{x}"])
 code += main(["report"]) + main(["status", "--csv", "all.csv"])

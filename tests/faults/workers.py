@@ -3,12 +3,13 @@
 import subprocess
 import textwrap
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import optuna
 from optuna.trial import TrialState
 
+import nursery
 import processes
 from satisfice.study.lease import MISSED, reclaim
 from satisfice.study.storage import open_study
@@ -32,14 +33,14 @@ def search(told, budget=10**6, objective=lambda params: params["x"], **more):
 """
 
 
-def start(script: str, *words: object, **options: Any) -> subprocess.Popen[str]:
+def start(script: str, *words: object, env: Mapping[str, str] | None = None) -> nursery.Forked | subprocess.Popen[str]:
     """A process that runs the script after the beginning above; its first argument is the storage."""
-    return processes.start(BEGIN + textwrap.dedent(script), *words, **options)
+    return processes.start(BEGIN + textwrap.dedent(script), *words, env=env)
 
 
-def run(script: str, *words: object, timeout: float = 600, **options: Any) -> str:
+def run(script: str, *words: object, timeout: float = 600, env: Mapping[str, str] | None = None) -> str:
     """What the script printed; it must end well and say nothing on stderr."""
-    process = start(script, *words, **options)
+    process = start(script, *words, env=env)
     try:
         out, err = process.communicate(timeout=timeout)
     finally:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from gp_oracle import kernels, pair
 
+from satisfice.errors import NumericalFailure
 from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import Prior, integrated, learn, log_evidence_with_gradient
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.types import NumericalFailure
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 

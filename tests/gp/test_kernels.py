@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from gp_oracle import FORM_NAMES, correlation, gram, kernels, pair, relative
 
+from satisfice.errors import BadInput
 from satisfice.gp.additive import Additive
 from satisfice.gp.correlations import FORMS
 from satisfice.gp.kernels import Stationary
-from satisfice.types import BadInput
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 NU = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}

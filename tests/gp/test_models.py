@@ -8,7 +8,8 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import multivariate_normal
 
-from satisfice.domain import Box
+from satisfice.domain.box import Box
+from satisfice.errors import BadInput
 from satisfice.gp import learned
 from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import GRAIN
@@ -19,7 +20,6 @@ from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import QUANTUM, units_of
-from satisfice.types import BadInput
 
 
 def seen(n, d=2, noise=0.0, seed=1, target=3.0):

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hilbert
 
+from satisfice.errors import NumericalFailure
 from satisfice.gp.additive import Additive
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import JITTERS, Posterior, cholesky, solve_lower
-from satisfice.types import NumericalFailure
 
 SE = Stationary("se", 0.3)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from studies import SPACE, score, study
 
+from satisfice.errors import BadInput
 from satisfice.report import model, page
 from satisfice.study.find import find
 from satisfice.study.space import Space
 from satisfice.study.view import Evaluation, view
-from satisfice.types import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from numpy.random import default_rng
 from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
-from satisfice.mixed import Mixed
+from satisfice.domain.mixed import Mixed
 from satisfice.rules.aspire import HUNCH, NEAREST, Aspire
 from satisfice.rules.marginal import ProbabilityGood
 

@@ -7,17 +7,17 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, NoSurvivors, Search
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
+from satisfice.paper.theory.confidence import ConstantWidth, RkhsWidth
+from satisfice.paper.theory.functions import draw_known_norm
+from satisfice.paper.theory.information import greedy_information_gain
 from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.elimination import Elimination, GoodElimination
 from satisfice.rules.explore import ExploreThenCommit
-from satisfice.theory.confidence import ConstantWidth, RkhsWidth
-from satisfice.theory.functions import draw_known_norm
-from satisfice.theory.information import greedy_information_gain
-from satisfice.widths import BayesianWidth, sqrt_log, sqrt_log_cubed
+from satisfice.rules.widths import BayesianWidth, sqrt_log, sqrt_log_cubed
 
 GRID = Box([(0.0, 1.0)]).grid(30)
 KERNEL = Stationary("se", np.array([0.2]))

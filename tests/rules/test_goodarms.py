@@ -8,7 +8,7 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Finite, NoSurvivors, Search
-from satisfice.belief import Belief, Seen
+from satisfice.acquisition.belief import Belief, Seen
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Posterior

@@ -8,9 +8,9 @@ from numpy.random import default_rng
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from satisfice.belief import Belief
-from satisfice.domain import Box
-from satisfice.finite import Finite
+from satisfice.acquisition.belief import Belief
+from satisfice.domain.box import Box
+from satisfice.domain.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.rules.knownoptimum import (

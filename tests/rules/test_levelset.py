@@ -7,14 +7,14 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, NoSurvivors, Search
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Posterior
+from satisfice.paper.theory.confidence import ConstantWidth
 from satisfice.rules.levelset import LevelSetEstimation, TruncatedVariance, truncated_reduction
-from satisfice.theory.confidence import ConstantWidth
-from satisfice.widths import BayesianWidth
+from satisfice.rules.widths import BayesianWidth
 
 SIZE, LENGTH, LAM, SIGMA, TARGET = 25, 0.2, 0.04, 0.2, 0.4
 GRID = Box([(-1.0, 3.0)]).grid(SIZE)

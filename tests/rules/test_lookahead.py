@@ -7,9 +7,9 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm, spearmanr, truncnorm
 
-from satisfice.acquisition import gumbel_of_maximum, max_value_information, quantile_of_maximum
-from satisfice.belief import Belief
-from satisfice.finite import Finite
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.formulas import gumbel_of_maximum, max_value_information, quantile_of_maximum
+from satisfice.domain.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.rules.lookahead import (

@@ -5,15 +5,15 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import norm
 
-from satisfice.belief import Belief, Seen
-from satisfice.domain import Box
-from satisfice.finite import Finite
+from satisfice.acquisition.belief import Belief, Seen
+from satisfice.domain.box import Box
+from satisfice.domain.finite import Finite
+from satisfice.domain.mixed import Mixed
+from satisfice.errors import BadInput
 from satisfice.gp.additive import Additive
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.mixed import Mixed
 from satisfice.rules import RULES, requirements_of
-from satisfice.types import BadInput
 
 DOMAINS = {
     "box": Box([(-3.0, 5.0), (0.0, 1.0)]),

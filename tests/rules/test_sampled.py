@@ -7,15 +7,15 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import chisquare
 
-from satisfice.belief import Belief, Seen
-from satisfice.domain import Box
-from satisfice.finite import Finite
+from satisfice.acquisition.belief import Belief, Seen
+from satisfice.domain.box import Box
+from satisfice.domain.finite import Finite
+from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.rules import sampled
 from satisfice.rules.sampled import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling, draw_values
-from satisfice.types import BadInput
 
 POINTS = np.linspace(0, 1, 12)[:, None]
 

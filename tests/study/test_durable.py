@@ -14,10 +14,10 @@ from optuna.storages import BaseStorage, RDBStorage
 from optuna.storages._rdb.storage import _VersionManager
 from optuna.trial import TrialState
 
+from satisfice.errors import BadInput
 from satisfice.study import durable
 from satisfice.study.durable import DurableStorage, StorageFailed
 from satisfice.study.storage import open_storage, open_study
-from satisfice.types import BadInput
 
 
 def test_a_storage_travels_to_another_process(where):

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from satisfice.domain import Box
-from satisfice.finite import Finite
-from satisfice.mixed import Mixed
+from satisfice.domain.box import Box
+from satisfice.domain.finite import Finite
+from satisfice.domain.mixed import Mixed
+from satisfice.errors import BadInput
 from satisfice.study.space import Space
-from satisfice.types import BadInput
 
 EVERYTHING = {
     "rate": (1e-5, 1.0, "log"),

@@ -20,9 +20,9 @@ from optuna.trial import TrialState
 from sqlalchemy import URL, make_url
 
 import nursery
+from satisfice.errors import BadInput, SatisficeError
 from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed
 from satisfice.study.storage import OPENING, _patience, open_storage, open_study
-from satisfice.types import BadInput, SatisficeError
 
 
 def test_nothing_named_is_kept_in_memory():

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optuna.trial import TrialState
 
+from satisfice.errors import SatisficeError
 from satisfice.study.lease import ERROR, Lease
 from satisfice.study.storage import open_study
 from satisfice.study.values import BadValue, as_objective
-from satisfice.types import SatisficeError
 
 
 class Raising(float):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from satisfice.cli import bench, find, reproduce, show
-from satisfice.types import BadInput, SatisficeError, SatisficeWarning
+from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
 
 NUMBER = re.compile(r"-[.0-9]")
 

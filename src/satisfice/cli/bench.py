@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from satisfice.domain import Box
-from satisfice.search import Search
+from satisfice.domain.box import Box
+from satisfice.search.search import Search
 
 SIZES = (25, 100, 400)
 STEPS = 3  # are timed at each size, after one that is not: it fits the model to a history that nobody has seen before

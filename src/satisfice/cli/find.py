@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from satisfice.answer import Answer
+from satisfice.cli.command import Command, filled
 from satisfice.cli.params import read_number, read_params
+from satisfice.cli.printed import SHOWN, Printed
 from satisfice.cli.show import (
     STDOUT,
     add_place,
@@ -23,11 +24,10 @@ from satisfice.cli.show import (
     stored_study,
     write_csv,
 )
-from satisfice.command import Command, filled
-from satisfice.printed import SHOWN, Printed
-from satisfice.search import Search
+from satisfice.errors import BadInput
+from satisfice.search.answer import Answer
+from satisfice.search.search import Search
 from satisfice.study.interrupt import Ending
-from satisfice.types import BadInput
 
 CODES = {"good": 0, "open": 3, "none": 4}
 COMMAND = "satisfice:command"  # the user attribute of a study that holds the command

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from satisfice.types import BadInput
+from satisfice.errors import BadInput
 
 WANTED = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value was wanted"
 WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})\Z")  # 007 is a text

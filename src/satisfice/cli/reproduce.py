@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from satisfice.cli.find import count
-from satisfice.types import BadInput
+from satisfice.errors import BadInput
 
 
 def add_to(commands: Any) -> None:
@@ -38,8 +38,8 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the experiments that were asked for."""
-    from satisfice.experiments.reproduce import IDS, having, needed, reproduce, work_of
     from satisfice.extras import check_extras
+    from satisfice.paper.experiments.reproduce import IDS, having, needed, reproduce, work_of
 
     if given.id not in (*IDS, "all"):
         raise BadInput(f"id: {given.id!r} came; one of {', '.join(IDS)} or all was wanted")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from satisfice.answer import Answer
-from satisfice.output import check_path, is_stream, write_file
-from satisfice.types import BadInput
+from satisfice.errors import BadInput
+from satisfice.report.output import check_path, is_stream, write_file
+from satisfice.search.answer import Answer
 
 if TYPE_CHECKING:  # Optuna is slow to import, and --help should not be
     import optuna

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import lapack
 
+from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import cholesky
-from satisfice.types import Array, NumericalFailure
+from satisfice.types import Array
 
 K = TypeVar("K", bound=Kernel)
 STEP = 1e-3  # of a hyperparameter, for differences of gradients

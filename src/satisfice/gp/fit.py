@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.domain import Domain
+from satisfice.domain.box import Domain
 from satisfice.gp.evidence import Learned
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
+from satisfice.errors import BadInput
 from satisfice.gp.correlations import FORMS
-from satisfice.types import Array, BadInput
+from satisfice.types import Array
 
 
 class Cross(Protocol):

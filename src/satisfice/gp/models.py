@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from satisfice.finite import Finite
+from satisfice.domain.finite import Finite
+from satisfice.errors import BadInput
 from satisfice.gp.families import auto_families, exact_families, paper_families
 from satisfice.gp.fit import Fit, Model, Observations
 from satisfice.gp.grid import GridPosterior
@@ -13,7 +14,6 @@ from satisfice.gp.kernels import Kernel
 from satisfice.gp.learned import OFTEN, LearnedModel, every_third, has_grown
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.units import Units
-from satisfice.types import BadInput
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Cross, Kernel
-from satisfice.types import Array, NumericalFailure
+from satisfice.types import Array
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
 PIVOT = 100 * np.finfo(np.float64).eps  # a smaller pivot, as a share of n times the diagonal, is mostly rounding

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from satisfice.border import sign_of
-from satisfice.certificate import level, lower_bound
+from satisfice.certify.eprocess import level, lower_bound
+from satisfice.checks import sign_of
+from satisfice.errors import NumericalFailure
 from satisfice.report.axes import Scale, scale_of
 from satisfice.report.plots import Slice
 from satisfice.study.view import View
-from satisfice.types import Array, NumericalFailure
+from satisfice.types import Array
 
 FINE = 61  # points along a slice
 CELLS = 26  # cells along each side of a map

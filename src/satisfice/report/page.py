@@ -10,13 +10,13 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from satisfice.border import sign_of
-from satisfice.output import check_path, write_file
+from satisfice.checks import sign_of
+from satisfice.errors import NumericalFailure
 from satisfice.report import model, plots, words
 from satisfice.report.axes import scale_around, shown
+from satisfice.report.output import check_path, write_file
 from satisfice.study.mark import ENDED
 from satisfice.study.view import Evaluation, View, parameter_names
-from satisfice.types import NumericalFailure
 
 ROWS = 1_000  # of the table
 DRAWN = 800  # evaluations in the history
@@ -36,7 +36,7 @@ class Picture:
 
 
 def write(view: View, path: str | os.PathLike[str]) -> Path:
-    """Write the page to a file by `satisfice.output.write_file`, which never replaces a study, and return its path."""
+    """Write the page to a file by `satisfice.report.output.write_file`, which never replaces a study, and return its path."""
     check_path(path)  # before the work
     return write_file(path, html(view).encode(errors="replace"))
 

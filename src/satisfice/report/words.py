@@ -1,7 +1,7 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
-from satisfice.answer import MANY
 from satisfice.report.axes import shown
+from satisfice.search.answer import MANY
 from satisfice.study.settings import Settings
 from satisfice.study.view import View
 

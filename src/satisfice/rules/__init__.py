@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
 from satisfice.rules.aspire import Aspire
 from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.elimination import Elimination, GoodElimination

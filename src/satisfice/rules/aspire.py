@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.belief import Belief
-from satisfice.maximise import SAME, best_from, best_of, candidates
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import SAME, best_from, best_of, candidates
 from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.types import Array
 

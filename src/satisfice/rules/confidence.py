@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.belief import Belief
-from satisfice.maximise import best_of, maximise
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import best_of, maximise
 from satisfice.rules.requirements import Requirements, finite_points, promised_width, single, width_of
+from satisfice.rules.widths import DoubledWidth, PosteriorWidth, Width, sqrt_log
 from satisfice.types import Array
-from satisfice.widths import DoubledWidth, PosteriorWidth, Width, sqrt_log
 
 ROUNDS = 50  # with a width twice as large, unless the user knows N_max
 
@@ -86,7 +86,7 @@ class DoubledConfidence(IntersectedConfidence):
     width
         By default that of bounds which hold for all t.
     rounds
-        In how many rounds it doubles; in the paper N_max of Theorem 1, `satisfice.theory.bounds.ucb_bounds(...).indicator`.
+        In how many rounds it doubles; in the paper N_max of Theorem 1, `satisfice.paper.theory.bounds.ucb_bounds(...).indicator`.
     """
 
     rounds: int = ROUNDS

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from satisfice.belief import Belief
-from satisfice.maximise import best_of
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import best_of
 from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single, width_of
+from satisfice.rules.widths import PosteriorWidth, Width, sqrt_log_cubed
 from satisfice.types import Array
-from satisfice.widths import PosteriorWidth, Width, sqrt_log_cubed
 
 Survivors = npt.NDArray[np.bool_]
 

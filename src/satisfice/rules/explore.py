@@ -5,11 +5,12 @@ from typing import ClassVar
 
 from numpy.random import Generator, default_rng
 
-from satisfice.belief import Belief
-from satisfice.maximise import first_free, maximise, taken, unasked
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import first_free, maximise, taken, unasked
+from satisfice.errors import SpaceExhausted
 from satisfice.rules.confidence import BoundScore
 from satisfice.rules.requirements import Requirements, single
-from satisfice.types import Array, SpaceExhausted
+from satisfice.types import Array
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from satisfice.belief import Belief
-from satisfice.maximise import best_of
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import best_of
 from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, seen_at
 from satisfice.types import Array
 

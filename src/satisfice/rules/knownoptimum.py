@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.acquisition import Score, log_expected_excess, mix_logs
-from satisfice.belief import Belief
-from satisfice.maximise import maximise
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.formulas import Score, log_expected_excess, mix_logs
+from satisfice.acquisition.optimise import maximise
 from satisfice.rules.marginal import Formula, Mix, MixedScore
+from satisfice.rules.widths import Width, sqrt_log
 from satisfice.types import Array
-from satisfice.widths import Width, sqrt_log
 
 LEAST = 1e-9  # std of f where g may be 0: the logarithm of the regret stays finite
 

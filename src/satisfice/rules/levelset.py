@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import best_of, maximise
 from satisfice.gp.posterior import Posterior
-from satisfice.maximise import best_of, maximise
 from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single
+from satisfice.rules.widths import Width
 from satisfice.types import Array
-from satisfice.widths import Width
 
 Mask = npt.NDArray[np.bool_]
 ROWS = 512  # so many queries have their variance reductions computed at once

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from scipy.special import entr, log_ndtr, ndtr, ndtri
 
-from satisfice.acquisition import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.formulas import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
+from satisfice.acquisition.optimise import best_of, descending, maximise
 from satisfice.gp.posterior import FLOOR, Posterior, cholesky
-from satisfice.maximise import best_of, descending, maximise
 from satisfice.types import Array
 
 ZERO = 1e-12  # scores below this are rounding

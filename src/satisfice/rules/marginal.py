@@ -7,16 +7,16 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.acquisition import (
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.formulas import (
     Score,
     log_expected_excess,
     mix_logs,
     mix_standard_scores,
     standard_score,
 )
-from satisfice.belief import Belief
+from satisfice.acquisition.optimise import maximise
 from satisfice.gp.posterior import Marginal
-from satisfice.maximise import maximise
 from satisfice.types import Array
 
 Formula = Callable[[Array, Array], Score]  # mean, std -> score and derivatives

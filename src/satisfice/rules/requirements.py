@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from satisfice.belief import Belief
+from satisfice.acquisition.belief import Belief
+from satisfice.errors import BadInput, NoSurvivors
 from satisfice.gp.posterior import Posterior
-from satisfice.types import Array, BadInput, NoSurvivors
-from satisfice.widths import BayesianWidth, PosteriorWidth, Width
+from satisfice.rules.widths import BayesianWidth, PosteriorWidth, Width
+from satisfice.types import Array
 
 
 @dataclass(frozen=True)

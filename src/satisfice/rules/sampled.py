@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from satisfice.belief import Belief
-from satisfice.finite import checked_points
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import best_of, descending, first_free, maximise
+from satisfice.domain.finite import checked_points
 from satisfice.gp.paths import Path, draw_path
 from satisfice.gp.posterior import Posterior, cholesky
-from satisfice.maximise import best_of, descending, first_free, maximise
 from satisfice.rules.requirements import seen_at
 from satisfice.types import Array
 

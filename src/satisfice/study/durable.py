@@ -18,8 +18,8 @@ from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.engine import URL, make_url
 
+from satisfice.errors import SatisficeError
 from satisfice.study.reading import read_trials
-from satisfice.types import SatisficeError
 
 T = TypeVar("T")
 

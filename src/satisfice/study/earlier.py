@@ -14,12 +14,12 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
+from satisfice.errors import BadInput
 from satisfice.study.forms import native, rows_of
 from satisfice.study.lease import ERROR
 from satisfice.study.mark import HISTORY
 from satisfice.study.space import Space
 from satisfice.study.values import BadValue, as_objective
-from satisfice.types import BadInput
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins with one of them
 NOTHING = ("", "nan", "na", "none", "null", "inf", "-inf")  # texts of a table that are no value

@@ -10,8 +10,9 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 
-from satisfice.border import drawn_seed, number, whole
-from satisfice.domain import Box
+from satisfice.checks import drawn_seed, number, whole
+from satisfice.domain.box import Box
+from satisfice.errors import BadInput
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.earlier import add_earlier
@@ -23,7 +24,7 @@ from satisfice.study.space import Space
 from satisfice.study.storage import open_study
 from satisfice.study.view import StudyAnswer, answer_of
 from satisfice.study.workers import TooManyFailures, Workers
-from satisfice.types import BadInput, Noise
+from satisfice.types import Noise
 
 __all__ = ["StudyAnswer", "TooManyFailures", "find"]
 

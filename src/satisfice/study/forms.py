@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from satisfice.types import LARGEST, BadInput
+from satisfice.errors import BadInput
+from satisfice.types import LARGEST
 
 FORMS = (
     'a range (low, high), (low, high, "log") or (low, high, step), a list of choices, an Optuna distribution, or '

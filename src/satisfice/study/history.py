@@ -13,14 +13,15 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from satisfice.answer import Answer
-from satisfice.border import sign_of
-from satisfice.search import Search
+from satisfice.checks import sign_of
+from satisfice.errors import BadInput
+from satisfice.search.answer import Answer
+from satisfice.search.search import Search
 from satisfice.study.lease import ERROR, WORKER_LOST
 from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State, broken, error_of
 from satisfice.study.settings import Settings
 from satisfice.study.space import Space, is_searchable
-from satisfice.types import Array, BadInput
+from satisfice.types import Array
 
 DEADLY = 3  # a setting at which so many workers died is a failure; two may meet the same fate by chance
 

@@ -18,10 +18,10 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage, RDBStorage
 from optuna.trial import TrialState, create_trial
 
+from satisfice.errors import SatisficeError
 from satisfice.study import heart
 from satisfice.study.durable import StorageFailed, begin_waiting
 from satisfice.study.values import as_objective
-from satisfice.types import SatisficeError
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}
 ERROR = "satisfice:error"  # the system attribute of a failed trial: why

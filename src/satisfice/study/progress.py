@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from satisfice.answer import Answer
+from satisfice.search.answer import Answer
 
 STYLES = {"good": "green", "none": "yellow", "open": "cyan"}
 

@@ -14,15 +14,16 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial
 
-from satisfice.border import drawn_seed
-from satisfice.domain import Box
+from satisfice.checks import drawn_seed
+from satisfice.domain.box import Box
+from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
 from satisfice.study.history import Follower
 from satisfice.study.lease import Look, reclaim
 from satisfice.study.mark import Mark
 from satisfice.study.settings import VERDICT, Settings
-from satisfice.types import BadInput, Noise, NoSurvivors, SpaceExhausted
+from satisfice.types import Noise
 
 PATIENCE = 30.0  # seconds to wait until other workers have decided what to try, so that no two try the same
 PAUSE = 0.01  # seconds until the second look at them; the next ones are rarer

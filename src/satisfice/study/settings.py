@@ -6,13 +6,14 @@ from typing import Any
 
 import optuna
 
-from satisfice.domain import Domain
+from satisfice.domain.box import Domain
+from satisfice.errors import BadInput
 from satisfice.gp.fit import Model
 from satisfice.gp.models import MODELS
 from satisfice.rules import RULES, Rule
-from satisfice.search import Search
+from satisfice.search.search import Search
 from satisfice.study.space import Space
-from satisfice.types import BadInput, Noise
+from satisfice.types import Noise
 
 SETTINGS = "satisfice:settings"  # the user attribute of a study: these settings as JSON
 VERDICT = "satisfice:verdict"  # the user attribute of a study: the last verdict

@@ -24,9 +24,10 @@ from optuna.distributions import (
     json_to_distribution,
 )
 
-from satisfice.domain import Box, Domain
-from satisfice.finite import Finite
-from satisfice.mixed import LARGEST_LOG, Mixed
+from satisfice.domain.box import Box, Domain
+from satisfice.domain.finite import Finite
+from satisfice.domain.mixed import LARGEST_LOG, Mixed
+from satisfice.errors import BadInput, SatisficeWarning
 from satisfice.study.forms import (
     FINEST,
     FORMS,
@@ -40,7 +41,7 @@ from satisfice.study.forms import (
     rows_of,
     table_of,
 )
-from satisfice.types import Array, BadInput, SatisficeWarning
+from satisfice.types import Array
 
 # of a study's table, beside the parameters
 COLUMNS = ("number", "value", "state", "repeats", "hope", "error", "seconds")

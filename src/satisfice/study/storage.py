@@ -22,9 +22,9 @@ from optuna.samplers import BaseSampler
 from optuna.storages import BaseStorage, InMemoryStorage
 from sqlalchemy.engine import URL, make_url
 
-from satisfice.border import checked_direction
+from satisfice.checks import checked_direction
+from satisfice.errors import BadInput, SatisficeError
 from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed, patiently, shown
-from satisfice.types import BadInput, SatisficeError
 
 OPENING = (
     10  # seconds for a server that has never answered, or refuses: the address or the password is likely to be wrong

@@ -5,8 +5,8 @@ from reprlib import Repr
 
 import numpy as np
 
-from satisfice.border import number
-from satisfice.types import SatisficeError
+from satisfice.checks import number
+from satisfice.errors import SatisficeError
 
 SHOWN = 80  # characters of a refused value that the message shows
 

@@ -7,13 +7,13 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from satisfice.answer import Answer
-from satisfice.search import Search
+from satisfice.errors import BadInput
+from satisfice.search.answer import Answer
+from satisfice.search.search import Search
 from satisfice.study.history import Follower
 from satisfice.study.mark import ENDED, Mark, State, error_of
 from satisfice.study.settings import Settings
 from satisfice.study.space import COLUMNS, Space
-from satisfice.types import BadInput
 
 
 @dataclass(frozen=True)

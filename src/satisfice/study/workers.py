@@ -12,13 +12,13 @@ import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
+from satisfice.errors import NoSurvivors, SatisficeError, SatisficeWarning, SpaceExhausted
 from satisfice.study.interrupt import Interrupts
 from satisfice.study.lease import LEASE, PERIOD, Lease, LeaseLost, Look, reason_of, reclaim
 from satisfice.study.mark import CANCELLED
 from satisfice.study.progress import Progress
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.values import BadValue, as_objective
-from satisfice.types import NoSurvivors, SatisficeError, SatisficeWarning, SpaceExhausted
 
 FAILURES = 5  # so many at least, and more than half of the evaluations: then it is the objective that is broken
 PAUSE = 0.05  # seconds between two looks at what others do

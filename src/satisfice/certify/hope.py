@@ -1,0 +1,69 @@
+"""Hope: the model's probability that some point of the domain is good.
+
+Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at its word the model gives up
+far too early. So a learned model's draws get the tails of a Student distribution, and the model is taken to be worthless with a
+probability that falls with the number of points that were evaluated; both were set by what the problems of the paper and
+their like need.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import Climbers, climb, descending
+from satisfice.gp.posterior import cholesky
+from satisfice.rules.marginal import probability_score
+from satisfice.types import Array
+
+DRAWS = 256
+CLIMBED = 10  # so many of the most promising points climb to the tops of the probability of being good
+TAILS = 3  # degrees of freedom of the draws of a learned model
+TRUST = 7.0  # a learned model is worthless with probability exp(-n / (TRUST (d + 1)))
+SURE = 0.95  # if one of the best points is good with this probability there is no need to look further
+DRAWN = 160  # so many of the most promising points are drawn jointly
+
+
+class Outlook(NamedTuple):
+    """What the model expects of the domain as a whole."""
+
+    hope: float  # P(max f >= target)
+    best_bet: float  # the largest P(f(x) >= target) of a single point
+
+
+def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outlook:
+    """P(max f >= target) by joint draws at points spread over the domain, near the best ones, and where good is likeliest.
+
+    `learned_from` is the number of points that the model was learned from, None if it was known beforehand: the repeats of one
+    tell nothing of the others.
+    """
+    if len(belief.best):
+        sure = float(belief.probability_good(belief.best).max())
+        if sure >= SURE:
+            return Outlook(sure, sure)
+    score = probability_score(belief, belief.target)
+    points = belief.points
+    if points is None:
+        points = np.vstack(belief.candidates(rng))
+    scores = score(points)
+    order = descending(scores)
+    tops = points[:0]
+    if belief.points is None:
+        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
+    points = np.vstack([tops, points[order[:DRAWN]]])
+    normal = rng.standard_normal((len(points), DRAWS))
+    doubt = 0.0
+    if learned_from is not None:
+        normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
+        doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
+    hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
+    best = float(belief.probability_good(points).max())
+    return Outlook(doubt + (1 - doubt) * max(hope, best), best)
+
+
+def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:
+    """The share of joint draws whose maximum reaches the level."""
+    L, _ = cholesky(covariance)
+    draws = mean[:, None] + L @ normal
+    return float((draws.max(axis=0) >= level).mean())

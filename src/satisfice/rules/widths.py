@@ -1,0 +1,81 @@
+"""Widths beta_t^{1/2} for t = 1, 2, ..., the number of the evaluation.
+
+The paper's heuristics promise nothing; `BayesianWidth` does where the kernel is the true one. Those for functions of bounded
+norm, which need the information gain, are in `satisfice.paper.theory.confidence`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, pi, sqrt
+from typing import Any, Protocol, runtime_checkable
+
+from satisfice.errors import BadInput
+
+Width = Callable[[int], float]
+
+
+@runtime_checkable
+class PosteriorWidth(Protocol):
+    """A width that depends on the points asked so far, not on their number alone."""
+
+    def given(self, posterior: Any) -> float:
+        """The width that goes with this posterior."""
+
+
+def checked_round(t: int) -> int:
+    """t, if it is the number of an evaluation."""
+    if t < 1:
+        raise BadInput(f"a width: t = {t!r} came; the number of an evaluation was wanted, counted from 1")
+    return t
+
+
+def sqrt_log(t: int) -> float:
+    """sqrt(log t), the width of the paper's search for a good action (section 5.2)."""
+    return sqrt(log(checked_round(t)))
+
+
+def sqrt_log_cubed(t: int) -> float:
+    """sqrt(log(2t)^3), the width of the paper's experiment on lenient regret (section 5.1)."""
+    return sqrt(log(2 * checked_round(t)) ** 3)
+
+
+@dataclass(frozen=True)
+class DoubledWidth:
+    """Twice the width up to round `rounds`, then the width itself (paper, appendix A, with rounds = N_max).
+
+    Its bounds are to be intersected over time: then a bad action whose upper bound stayed just above f* drops
+    below it.
+    """
+
+    width: Width
+    rounds: int
+
+    def __call__(self, t: int) -> float:
+        """2 beta_t^{1/2} for t <= rounds, beta_t^{1/2} afterwards."""
+        return (2.0 if t <= self.rounds else 1.0) * self.width(t)
+
+
+def checked_failure(failure: float) -> None:
+    """BadInput unless it is a probability with which bounds may fail."""
+    if not 0 < failure < 1:
+        raise BadInput(f"a width: failure = {failure!r} came; a number between 0 and 1 was wanted, like 0.1")
+
+
+@dataclass(frozen=True)
+class BayesianWidth:
+    """beta_t = 2 log(|D| t^2 pi^2 / (6 failure)), for f ~ GP(0, k) on a finite domain of `size` points.
+
+    With lam = sigma^2 the bounds hold for all t and x with probability >= 1 - failure (paper, section 3.4).
+    """
+
+    size: int
+    failure: float
+
+    def __post_init__(self) -> None:
+        checked_failure(self.failure)
+        if self.size < 1:
+            raise BadInput(f"a width: size = {self.size!r} came; the number of points of D was wanted")
+
+    def __call__(self, t: int) -> float:
+        """beta_t^{1/2}."""
+        return sqrt(2 * log(self.size * checked_round(t) ** 2 * pi**2 / (6 * self.failure)))

@@ -1,0 +1,250 @@
+"""`SatisficeSearchCV`: a scikit-learn search that stops when the cross-validated score reaches a target for certain."""
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from satisfice.certify.replicates import key_of
+from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
+from satisfice.search.search import Search
+from satisfice.study.space import Space
+
+try:
+    from sklearn.base import is_classifier  # type: ignore[import-untyped]
+    from sklearn.exceptions import FitFailedWarning  # type: ignore[import-untyped]
+    from sklearn.model_selection import check_cv  # type: ignore[import-untyped]
+    from sklearn.model_selection._search import BaseSearchCV  # type: ignore[import-untyped]
+    from sklearn.utils import check_random_state, get_tags  # type: ignore[import-untyped]
+    from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
+except ImportError as error:
+    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install '.[sklearn]' in the clone brings it"
+    raise MissingExtra(wanted) from error
+
+ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted
+NOT_FINITE = "One or more of the (test|train) scores are non-finite"
+
+
+class _AllFoldsFailed(ValueError):
+    """No fold of a candidate could be fitted."""
+
+
+class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """A search over an estimator's parameters for a mean test score of at least `target`.
+
+    One evaluation is one candidate, cross-validated on one split of the data into folds; its value is the mean test score over
+    the folds. Where the split can be random (`cv` is a number or None, or a splitter that shuffles or samples) every evaluation
+    has a new one, and the `random_state` of a splitter is replaced. So the value of a candidate is a random number, and what has
+    to reach the target is its mean over the splits of this data: a candidate that looks good is evaluated again until its repeats
+    certify it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they
+    are; one repeat then tells whether the estimator itself is random.
+
+    Parameters
+    ----------
+    estimator : what is tuned.
+    space : its parameters by name, in the short forms of `satisfice.study.space.Space`, or a table of candidates.
+    target : the score to reach; scores are better when larger, as everywhere in scikit-learn.
+    scoring : one metric, as in GridSearchCV; several are refused.
+    budget : the largest number of evaluations, repeats and failures included.
+    confidence : of the verdict.
+    noise : of one evaluation: its standard deviation if it is known, 0 for none, "learn", or None as told above.
+    rule, model : as in `satisfice.Search`.
+    value_range : (low, high) that no score can leave, such as (0, 1) for an accuracy; the certificate then holds for any noise.
+    n_jobs, pre_dispatch : the folds of one evaluation run in parallel.
+    refit, cv, verbose, error_score, return_train_score : as in GridSearchCV.
+    random_state : of the search and of the splits.
+
+    Attributes
+    ----------
+    verdict_ : "good", "none" or "open" (the budget was spent before anything was certain).
+    answer_, certificate_ : what the search knew at the end, and why it called the candidate good, if it did.
+    n_evaluations_ : how many evaluations were made, failed ones included.
+    best_index_, best_params_, best_estimator_ : of the candidate that the search recommends, not of the luckiest evaluation.
+    best_score_ : the mean of that candidate's scores over its repeats.
+    cv_results_ : one row an evaluation, so a repeated candidate has several; one that failed in every fold has none.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> space = {"C": (1e-3, 1e2, "log")}
+    >>> search = SatisficeSearchCV(LogisticRegression(max_iter=1000), space, target=0.9, random_state=0)
+    >>> search.fit(*load_iris(return_X_y=True)).verdict_
+    'good'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSearchCV._parameter_constraints,
+        "space": "no_validation",  # `Space` says what is wrong with it
+        "target": [Real],
+        "budget": [Interval(Integral, 1, None, closed="left")],
+        "confidence": [Interval(Real, 0, 1, closed="neither")],
+        "noise": "no_validation",
+        "rule": [str, HasMethods(["propose"])],
+        "model": [str, HasMethods(["fit"])],
+        "value_range": "no_validation",
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Any,
+        target: float,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        budget: int = 50,
+        confidence: float = 0.95,
+        noise: Any = None,
+        rule: Any = "auto",
+        model: Any = "auto",
+        value_range: tuple[float, float] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.target = target
+        self.budget = budget
+        self.confidence = confidence
+        self.noise = noise
+        self.rule = rule
+        self.model = model
+        self.value_range = value_range
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
+        return tags
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> "SatisficeSearchCV":
+        """The search itself, after it has run; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise BadInput(f"scoring: {self.scoring!r:.80} came; one metric was wanted, the one that has the target")
+        self._folds = None  # what a number of folds means
+        if self.cv is None or isinstance(self.cv, Integral):
+            self._folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+            self._folds.shuffle = True
+        super().fit(X, y, **params)
+        if not callable(self.refit):  # a callable chooses for itself
+            scores = self.cv_results_["mean_test_score"]
+            same = [candidate == self.best_params_ for candidate in self.cv_results_["params"]]
+            self.best_score_ = float(np.nanmean(scores[same]))
+        return self
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
+        """Ask, evaluate and tell until the verdict is no longer open or the budget is spent."""
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        space, split = Space.of(self.space), self._splitter(seed)
+        search = Search(
+            space.domain,
+            self.target,
+            self.rule,
+            model=self.model,
+            noise="learn" if self.noise is None and split(0) is not None else self.noise,
+            confidence=self.confidence,
+            value_range=self.value_range,
+            seed=seed,
+        )
+        self._rows: list[tuple[bytes, float]] = []  # the point and the score of each row of the results
+        answer, problem = search.answer(), ""
+        with _task(self, callback_ctx, "search", int(self.budget), one_by_one=True) as task:
+            for number in range(self.budget):
+                try:
+                    x = search.ask()
+                except (SpaceExhausted, NoSurvivors):
+                    break
+                params = space.decode(x)
+                try:
+                    score = self._evaluate(evaluate_candidates, params, split(number), task)
+                except _AllFoldsFailed as error:
+                    problem, score = f"{params}: {error}", np.nan
+                    warnings.warn(problem, FitFailedWarning, stacklevel=2)
+                else:
+                    self._rows.append((key_of(x), score))
+                    if search.value_range is not None and not search.value_range[0] <= score <= search.value_range[1]:
+                        problem, score = f"{params}: the score {score:g} lies outside of {search.value_range}", np.nan
+                        warnings.warn(problem, FitFailedWarning, stacklevel=2)
+                if np.isfinite(score):
+                    search.tell(x, score)
+                else:
+                    search.fail(x)
+                answer = search.answer()
+                if answer.verdict != "open":
+                    break
+        if answer.point is None:
+            raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
+        self.answer_ = replace(answer, params=space.decode(answer.point))
+        self.verdict_, self.certificate_ = answer.verdict, answer.certificate
+        self.n_evaluations_ = answer.evaluations + answer.failures
+
+    def _evaluate(
+        self, evaluate_candidates: Callable[..., dict[str, Any]], params: dict[str, Any], cv: Any, task: Any
+    ) -> float:
+        """The mean test score of one candidate; not a finite number if some fold had none."""
+        folds = 0 if task is None else self.n_splits_  # which older versions do not know before the end
+        with _task(self, task, "evaluation", folds, one_by_one=False) as inner, warnings.catch_warnings():
+            if not all(np.isfinite(score) for _, score in self._rows):
+                warnings.filterwarnings("ignore", message=NOT_FINITE)  # it would be said again at every evaluation
+            context = {} if inner is None else {"callback_ctx": inner}
+            try:
+                results = evaluate_candidates([params], cv=cv, **context)
+            except ValueError as error:
+                if ALL_FAILED not in str(error) or self.error_score == "raise":
+                    raise
+                raise _AllFoldsFailed(str(error)) from error
+        if "mean_test_score" not in results:
+            raise BadInput("scoring: a callable that returns several scores came; one number was wanted")
+        return float(results["mean_test_score"][-1])
+
+    def _splitter(self, seed: int) -> Callable[[int], Any]:
+        """The splitter of each evaluation by its number: one with a new seed, or None for splits that cannot change."""
+        given = self._folds if self._folds is not None else self.cv
+        if not (hasattr(given, "random_state") and getattr(given, "shuffle", True)):
+            return lambda number: None
+
+        def renewed(number: int) -> Any:
+            splitter = copy.copy(given)
+            splitter.random_state = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            return splitter
+
+        return renewed
+
+    def _select_best_index(self, refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
+        """The row of the recommended candidate's first evaluation."""
+        if callable(refit):
+            return int(super()._select_best_index(refit, refit_metric, results))
+        return [point for point, _ in self._rows].index(key_of(np.asarray(self.answer_.point)))
+
+
+@contextmanager
+def _task(search: SatisficeSearchCV, context: Any, name: str, parts: int, *, one_by_one: bool) -> Iterator[Any]:
+    """A task for scikit-learn's callbacks, from its beginning to its end; None in versions that have no callbacks."""
+    if context is None:
+        yield None
+        return
+    task = context.subcontext(task_name=name, max_subtasks=parts, sequential_subtasks=one_by_one)
+    try:
+        yield task.call_on_fit_task_begin(estimator=search)
+    finally:
+        task.call_on_fit_task_end(estimator=search)

@@ -1,0 +1,604 @@
+"""`Search` as a user meets it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from processes import BLIND
+from satisfice import Answer, BadInput, Box, Finite, Mixed, SatisficeWarning, Search, SpaceExhausted
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.rules import RULES, requirements_of
+from satisfice.search.search import LOOK_AROUND
+
+BOX = Box([(-5.0, 10.0), (0.0, 15.0)])
+
+
+def branin(x):
+    a, b = x
+    return (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
+
+
+def run(search, objective, budget):
+    """Ask and tell until the verdict is good; the points that were asked."""
+    points = []
+    while len(points) < budget and search.answer().verdict != "good":
+        points.append(search.ask())
+        search.tell(points[-1], objective(points[-1]))
+    return np.array(points)
+
+
+@pytest.mark.parametrize("model", ["auto", "paper"])
+def test_a_good_point_is_found_when_minimising(model):
+    search = Search(BOX, target=0.6, direction="minimize", model=model, noise=0, seed=1)
+    points = run(search, branin, 60)
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert answer.value == branin(answer.point) <= 0.6
+    assert answer.interval == (answer.value, answer.value)
+    assert (answer.evaluations, answer.probability) == (len(points), 1.0)
+
+
+def test_minimising_f_and_maximising_minus_f_ask_the_same_points():
+    down = Search(BOX, target=0.6, direction="minimize", noise=0)
+    up = Search(BOX, target=-0.6, noise=0)
+    assert (run(down, branin, 15) == run(up, lambda x: -branin(x), 15)).all()
+
+
+def fitting(rule):
+    """A domain and a model with which the rule works: a box and the default model, unless it needs something else."""
+    needs = requirements_of(RULES[rule]())
+    known = FixedModel(Stationary("se", np.array([0.2]), 100.0), 1e-2)
+    return BOX.grid(15) if needs.finite else BOX, known if needs.single else "auto"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_asking_twice_or_after_telling_the_same_history_gives_the_same_point(rule):
+    domain, model = fitting(rule)
+    search = Search(domain, target=0.0, rule=rule, model=model, direction="minimize", noise=0, seed=3)
+    points = run(search, branin, 9)
+    assert (search.ask() == search.ask()).all()
+    for k in (0, 4, 9):
+        other = Search(domain, target=0.0, rule=rule, model=model, direction="minimize", noise=0, seed=3)
+        for x in points[:k]:
+            other.tell(x, branin(x))
+        assert (other.ask() == (points[k] if k < 9 else search.ask())).all()
+
+
+def test_another_seed_asks_other_points():
+    assert (Search(BOX, 0.0, noise=0, seed=1).ask() != Search(BOX, 0.0, noise=0, seed=2).ask()).all()
+
+
+def test_a_told_point_need_not_have_been_asked_and_is_not_changed():
+    x = np.array([1.0, 2.0], dtype=np.float32)
+    x.flags.writeable = False
+    search = Search(BOX, target=5.0, noise=0)
+    search.tell(x, np.float32(7.5))
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert (answer.point == [1.0, 2.0]).all()
+    answer.point[0] = 99.0
+    assert search.answer().point[0] == 1.0
+
+
+def test_equality_with_the_target_is_good():
+    search = Search(BOX, target=3.0, noise=0)
+    search.tell([0, 0], 3)
+    assert search.answer().verdict == "good"
+
+
+def test_pending_points_are_not_asked_again_and_spread_out():
+    search = Search(BOX, target=0.6, direction="minimize", noise=0)
+    run(search, branin, 6)
+    waiting = []
+    for _ in range(6):
+        waiting.append(search.ask(waiting))
+    U = BOX.to_unit(np.array(waiting))
+    gaps = np.linalg.norm(U[:, None] - U, axis=2) + np.eye(6)
+    assert gaps.min() > 0.01
+    assert (search.ask(waiting[:3]) == waiting[3]).all()
+
+
+def test_under_noise_a_pending_point_is_not_asked_again_either():
+    rng = np.random.default_rng(0)
+    search = Search(BOX, target=2.0, direction="minimize", noise=1.0)
+    for _ in range(12):
+        x = search.ask()
+        search.tell(x, branin(x) + rng.standard_normal())
+    first = search.ask()
+    assert np.abs(BOX.to_unit(first) - BOX.to_unit(search.ask([first]))).max() > 1e-3
+
+
+def test_failures_teach_the_search_to_keep_away():
+    """Half of the box fails, with two of the three places that are good. Of 20 searches none took more than 33 questions."""
+    failed, asked = [], []
+    for seed in range(3):
+        search = Search(BOX, target=-0.6, noise=0, seed=seed)
+        failures, good = [], False
+        while not good and len(search._y) + len(failures) < 100:
+            x = search.ask()
+            if x[0] > 2.5:
+                search.fail(x)
+                failures.append(tuple(x))
+            else:
+                search.tell(x, -branin(x))
+                good = -branin(x) >= -0.6
+        answer = search.answer()
+        assert answer.verdict == "good"
+        assert answer.failures == len(failures) == len(set(failures))
+        failed.append(len(failures))
+        asked.append(len(failures) + answer.evaluations)
+    assert (
+        sum(failed) / sum(asked) < 0.6
+    )  # a third; where failures teach nothing nine tenths, and most searches find nothing
+    assert np.median(asked) <= 60
+
+
+def test_a_search_in_which_everything_fails_goes_on_asking_new_points():
+    search = Search(BOX, target=1.0)
+    asked = set()
+    for _ in range(80):
+        x = search.ask()
+        search.fail(x)
+        asked.add(tuple(x))
+    assert len(asked) == 80
+    assert search.answer().verdict == "open"
+    assert search.answer().point is None
+
+
+def test_who_does_not_know_the_noise_gets_the_first_good_point_asked_again():
+    search = Search(BOX, target=5.0)
+    search.tell([1.0 / 3.0, 2.0 / 7.0], 2 * np.pi)
+    assert search.answer().verdict == "open"
+    assert search.deterministic is None
+    x = search.ask()
+    assert (x == [1.0 / 3.0, 2.0 / 7.0]).all()
+    assert (search.ask([x]) != x).any()
+    search.tell(x, 2 * np.pi)
+    assert search.deterministic is True
+    assert search.answer().verdict == "good"
+
+
+@pytest.mark.filterwarnings("ignore:all values so far are equal:satisfice.SatisficeWarning")
+def test_noisy_shares_are_hardly_ever_taken_for_exact_values():
+    """An accuracy on 50 items is the same twice in a row in one of nine; at most 5 % of the searches may call a bad one good."""
+    exact = undecided = 0
+    for seed in range(400):  # without a model, which has no say in it
+        rng, search = np.random.default_rng(seed), Search(BOX, target=0.92, seed=seed, model=BLIND)
+        for _ in range(12):
+            search.tell(search.ask(), rng.binomial(50, 0.9) / 50)
+        exact += search.deterministic is True
+        undecided += search.deterministic is None
+    assert exact <= 20
+    assert undecided <= 4
+
+
+def test_a_range_of_values_means_noise_unless_it_is_said_that_there_is_none():
+    for noise, verdict in ((None, "open"), (0, "good")):
+        search = Search(BOX, target=0.7, noise=noise, value_range=(0, 1))
+        assert search.deterministic is (noise == 0)
+        for _ in range(2):
+            search.tell([1.0, 2.0], 0.9)
+        assert search.answer().verdict == verdict
+
+
+def test_another_value_at_the_same_point_means_noise_from_then_on():
+    search = Search(BOX, target=5.0)
+    search.tell([1.0, 2.0], 6.0)
+    search.tell(search.ask(), 5.5)
+    assert search.deterministic is False
+    assert search.answer().verdict == "open"
+    assert (search.ask() != [1.0, 2.0]).any()
+
+
+def test_under_noise_the_estimate_is_the_models_and_the_interval_holds_the_truth():
+    rng = np.random.default_rng(4)
+    inside = 0
+    for seed in range(20):
+        search = Search(BOX, target=1.0, direction="minimize", noise=2.0, seed=seed, confidence=0.9, model="paper")
+        for x in BOX.from_unit(rng.random((40, 2))):
+            search.tell(x, branin(x) + 2.0 * rng.standard_normal())
+        answer = search.answer()
+        assert answer.verdict == "open"
+        assert 0 <= answer.probability <= 1
+        low, high = answer.interval
+        assert low < answer.value < high
+        inside += low <= branin(answer.point) <= high
+    assert inside >= 13  # 18 expected; the point is chosen by its estimate, which costs coverage
+
+
+def test_a_known_kernel_on_a_grid():
+    grid = Box([(0.0, 1.0)]).grid(40)
+    search = Search(
+        grid, 0.9, "ucb", model=FixedModel(Stationary("se", np.array([0.2])), 1e-4), noise=0.01, confirm=False
+    )
+    for _ in range(10):
+        x = search.ask()
+        search.tell(x, float(np.sin(3 * x[0])))
+    assert search.answer().value == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_finite_space_is_used_up_exactly_once():
+    table = Finite(np.stack(np.meshgrid([1.0, 2, 3], [10.0, 20, 30, 40]), axis=-1).reshape(-1, 2))
+    for rule in set(RULES) - {
+        "elimination",
+        "good-elimination",
+        "lse",
+        "truvar",
+        "hdoc",
+        "lucb-g",
+    }:  # which rule points out
+        search = Search(table, target=1e9, rule=rule, model=fitting(rule)[1], noise=0)
+        asked = []
+        for _ in range(12):
+            asked.append(tuple(search.ask()))
+            search.tell(asked[-1], sum(asked[-1]))
+        assert len(set(asked)) == 12
+        assert search.answer().verdict == "none"
+        with pytest.raises(SpaceExhausted, match="nothing left to ask: lower the target"):
+            search.ask()
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+def test_who_does_not_know_the_noise_is_told_that_no_point_of_a_finite_space_is_good(sigma):
+    search, rng = Search(Box([(0, 5)], integers=[0]), target=1.0), np.random.default_rng(0)
+    asked = []
+    while len(asked) < 60 and search.answer().verdict == "open":
+        asked.append(float(search.ask()[0]))
+        search.tell([asked[-1]], -asked[-1] + sigma * rng.standard_normal())
+    assert search.answer().verdict == "none"
+    assert sorted(asked[:6]) == [0, 1, 2, 3, 4, 5]
+    assert asked[6] == 0  # the best one
+    assert (len(asked) == 9) == (sigma == 0)  # three repeats of whole numbers, which may be equal by chance
+
+
+def test_a_point_written_in_two_ways_is_one_point_of_a_finite_space():
+    search = Search(Finite([[0.3], [0.6]]), target=1.0, noise=0)
+    search.tell([0.3], 0.0)
+    search.tell([0.1 + 0.2], 0.0)
+    assert not search.exhausted
+    assert search.answer().verdict == "open"
+    search.tell([0.6], 0.0)
+    assert search.exhausted
+    assert search.answer().verdict == "none"
+
+
+def test_rounding_never_asks_a_point_twice():
+    box = Box([(0, 4), (0, 9), (0.0, 1.0)], integers=[0, 1, 2])
+    search = Search(box, target=1e9, noise=0)
+    asked = []
+    for _ in range(100):
+        asked.append(tuple(search.ask()))
+        search.tell(asked[-1], -((asked[-1][0] - 2.1) ** 2) - 0.1 * abs(asked[-1][1] - 6) + asked[-1][2])
+    assert len(set(asked)) == 100
+    with pytest.raises(SpaceExhausted):
+        search.ask()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain": [(0, 1)]}, "a Mixed or a Finite was wanted"),
+        ({"target": np.nan}, "target: nan came"),
+        ({"target": "high"}, "target: 'high' of type str"),
+        ({"rule": "best"}, "one of apt, aspire, auto, "),
+        ({"model": "torch"}, "auto, paper"),
+        ({"direction": "up"}, "'maximize' or 'minimize'"),
+        ({"noise": -1.0}, "0 or more"),
+        ({"noise": "some"}, "'learn'"),
+        ({"confidence": 95}, "between 0 and 1"),
+        ({"seed": -1}, "whole number"),
+        ({"seed": 1.5}, "whole number"),
+        ({"noise": np.array([0.1, 0.2])}, r"noise: array.* came; a finite number was wanted, or 'learn'"),
+        ({"rule": 3}, "rule: 3 came; one of apt, aspire, .* was wanted, or an object that can propose"),
+        ({"rule": RULES["pg"]}, "rule: <class .* came"),
+        ({"model": 3}, "model: 3 came; one of auto, paper was wanted, or an object that can fit"),
+    ],
+)
+def test_bad_arguments_get_one_clear_error(arguments, message):
+    with pytest.raises(BadInput, match=message):
+        Search(**{"domain": BOX, "target": 1.0, **arguments})
+
+
+@dataclass(frozen=True)
+class Own:
+    """A rule of the user's own."""
+
+    proposal: object
+
+    def propose(self, belief, rng):
+        return self.proposal
+
+
+WRONG = [
+    None,
+    "ab",
+    0.5,
+    [0.5],
+    [0.5, 0.5, 0.5],
+    [[0.5, 0.5]],
+    [0.5, np.nan],
+    [0.5, 1.5],
+    [-0.1, 0.5],
+    [[0.1], [0.2, 0.3]],
+    [1j, 0],
+]
+
+
+@pytest.mark.parametrize("proposal", WRONG, ids=repr)
+def test_a_rule_of_ones_own_that_proposes_no_point_gets_one_clear_error(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    with pytest.raises(BadInput) as caught:
+        search.ask()
+    said = "rule Own: `propose` must return a point of the unit cube, an array of 2 numbers from 0 to 1; got "
+    assert str(caught.value) == said + f"{proposal!r:.80}"
+    assert search.answer().evaluations == 12
+
+
+@pytest.mark.parametrize("proposal", [[0.25, 0.5], (0, 1), np.array([0.25, 0.5], dtype=np.float32)], ids=repr)
+def test_a_rule_of_ones_own_may_propose_any_sequence(proposal):
+    search = Search(BOX, target=1.0, rule=Own(proposal), noise=0)
+    for x in BOX.from_unit(BOX.uniform(12, np.random.default_rng(0))):
+        search.tell(x, float(np.sum(x)) - 100)
+    np.testing.assert_allclose(search.ask(), BOX.from_unit(np.array([proposal], dtype=np.float64))[0])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, True, 1j, [1.0], np.array([1.5]), 10**400])
+def test_a_bad_value_is_refused_and_nothing_is_lost(value):
+    search = Search(BOX, target=1.0)
+    search.tell([0, 0], 0.5)
+    with pytest.raises(BadInput, match=r"value: .* came; a finite number was wanted; report .* fail\(x\)"):
+        search.tell([1, 1], value)
+    assert search.answer().evaluations == 1
+
+
+BAD_POINTS = [
+    [1.0],
+    [1.0, 2.0, 3.0],
+    [np.nan, 1],
+    [99.0, 1.0],
+    "ab",
+    [[1.0, 2.0]],
+    [],
+    [1j, 2],
+    None,
+    [[1.0], [2.0, 3.0]],
+]
+
+
+@pytest.mark.parametrize("x", BAD_POINTS)
+def test_a_bad_point_is_refused(x):
+    search = Search(BOX, target=1.0)
+    for method in (lambda: search.tell(x, 1.0), lambda: search.fail(x)):
+        with pytest.raises(BadInput, match="came"):
+            method()
+    assert search.answer().evaluations == search.answer().failures == 0
+
+
+@pytest.mark.parametrize("pending", [[[0.1, 0.2], [0.3]], [[0.1]], ["ab"], [None], 3])
+def test_bad_pending_points_are_refused(pending):
+    with pytest.raises(BadInput, match="came"):
+        Search(BOX, target=1.0).ask(pending)
+
+
+def test_nothing_is_recommended_before_there_is_a_value():
+    with pytest.raises(BadInput, match="no value has been told yet"):
+        Search(BOX, target=1.0, noise=0).recommended()
+
+
+@pytest.mark.parametrize("scales", [[0.1, 0.2, 0.3], []])
+def test_a_known_kernel_has_one_lengthscale_or_one_a_coordinate(scales):
+    search = Search(BOX, target=1.0, model=FixedModel(Stationary("se", np.array(scales)), 1e-6), noise=0)
+    with pytest.raises(BadInput, match=f"{len(scales)} length-scales came; one for all coordinates or 2 were wanted"):
+        search.ask()
+
+
+def test_equal_values_are_mentioned_once():
+    search = Search(BOX, target=1.0, noise=0)
+    for x in BOX.from_unit(np.random.default_rng(0).random((4, 2))):
+        search.tell(x, 0.25)
+    with pytest.warns(SatisficeWarning, match="all values so far are equal"):
+        search.ask()
+    for _ in range(5):
+        search.tell(search.ask(), 0.25)  # a second warning would be an error here
+
+
+@pytest.mark.parametrize(
+    ("rule", "domain", "model", "message"),
+    [
+        ("elimination", BOX, "paper", r"Box\.grid"),
+        ("good-elimination", BOX, "paper", r"Box\.grid"),
+        ("elimination", Mixed([(0, 1), (0, 1)], choices=[(0, 1)]), "paper", "came with no finite domain; .* a Finite"),
+        ("elimination", BOX.grid(5), "auto", "FixedModel"),
+        ("etc", BOX, "auto", "mixture"),
+        ("ucb-intersected", BOX.grid(5), "paper", "known kernel"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_refused_at_once(rule, domain, model, message):
+    with pytest.raises(BadInput, match=message):
+        Search(domain, 1.0, rule, model=model)
+
+
+def test_an_answer_can_be_read_by_a_person():
+    search = Search(BOX, target=5.0, noise=0)
+    assert "open: not decided yet" in str(search.answer())
+    search.tell([1.0, 2.5], 6.0)
+    assert str(search.answer()) == (
+        "verdict      good: the target is met\n"
+        "setting      [1, 2.5]\n"
+        "value        6\n"
+        "certificate  the objective is noise-free\n"
+        "evaluations  1"
+    )
+    assert "<td>the objective is noise-free</td>" in search.answer()._repr_html_()
+    noisy = Search(BOX, target=5.0, noise=1.0)
+    noisy.tell([1.0, 2.5], 6.0)
+    assert "between" in str(noisy.answer())
+    assert "by the model" in str(noisy.answer())
+
+
+def test_an_answer_that_is_proven_does_not_speak_of_the_model():
+    search = Search(Finite([[1.0], [2.0], [3.0]]), target=5.0, noise=0)
+    for x in (1.0, 2.0, 3.0):
+        assert not search.answer().proven
+        search.tell([x], x)
+    answer = search.answer()
+    assert (answer.verdict, answer.proven, answer.hope, search.hope()) == ("none", True, 0.0, 0.0)
+    assert str(answer) == (
+        "verdict      none: no setting reaches the target\n"
+        "setting      [3]\n"
+        "value        3\n"
+        "rests on     every setting was evaluated, without noise\n"
+        "evaluations  3"
+    )
+
+
+def test_a_value_without_noise_is_good_or_not_and_needs_no_probability():
+    search = Search(BOX, target=5.0, noise=0)
+    search.tell([1.0, 2.5], 4.0)
+    assert search.answer().probability == 0
+    assert "probability" not in str(search.answer())
+
+
+def test_a_number_that_is_too_large_to_mean_anything_is_not_printed():
+    assert str(Answer("open", needed=10_000, repeats=9_000)).endswith(
+        "0; about 10000 more are needed, 9000 of them to confirm the setting"
+    )
+    assert str(Answer("open", needed=10**40, repeats=10**40)).endswith("0; more than 10,000 more are needed")
+
+
+def test_repeats_of_few_points_are_no_reason_to_give_up():
+    rng, search = np.random.default_rng(0), Search(Box([(0.0, 1.0)]), target=1.0, noise="learn")
+    for x in 20 * [0.1, 0.5, 0.9]:
+        search.tell([x], -1 + 0.1 * rng.standard_normal())
+    assert search.answer().verdict == "open"
+    assert search.hope() > 0.5
+
+
+def test_a_row_of_fails_is_no_reason_to_give_up():
+    search = Search(Box([(0.0, 1.0)]), target=0.02, value_range=(0, 1))
+    for x in np.linspace(0, 1, 70):
+        search.tell([x], False)
+    assert search.answer().verdict == "open"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_plan_cannot_afford_is_not_asked_again_as_its_own_neighbour(seed):
+    """One of twelve choices seems a little better than the target; a small step from it leads nowhere else."""
+    search, choices = Search(Mixed([(0, 1)] * 12, choices=[tuple(range(12))]), 0.0, noise=1.0, seed=seed), np.eye(12)
+    for k, x in enumerate([*choices, *choices[:2]]):
+        search.tell(x, 0.1 * (-1) ** k - 1.0 * (x[3] == 0))
+    for k in range(40):
+        search.tell(choices[3], 0.3 + (-1) ** k)
+    plan = search._plan()
+    assert plan.repeat is None
+    assert (search._X[plan.cheapest] == choices[3]).all()
+    assert search._explored % LOOK_AROUND == 0
+    assert search.ask()[3] == 0  # the rule asks for what is known less
+
+
+def test_one_crash_does_not_make_a_point_bad_that_has_good_values():
+    search = Search(Box([(0.0, 1.0)]), 1.0, noise=0.5)
+    for x in (0.2, 0.5, 0.8):
+        search.tell([x], x)
+    search.fail([0.5])
+    assert len(search._hopeless) == 0
+    search.fail([0.6])
+    assert search._hopeless.tolist() == [[0.6]]
+    search.fail([0.8], bad=True)
+    assert search._hopeless.tolist() == [[0.6], [0.8]]
+
+
+def test_a_crash_changes_the_next_question_of_a_live_search_as_it_does_that_of_a_replayed_one():
+    def told(asking):
+        rng, search = np.random.default_rng(5), Search(Box([(0, 5)], integers=[0]), 0.0, noise=1.0, seed=16)
+        for k in range(40):
+            x = [float(k % 6)]
+            if k % 7 == 3:
+                search.fail(x)
+            else:
+                search.tell(x, 0.3 - 0.1 * x[0] + rng.standard_normal())
+            if asking:
+                search.ask()
+        return search.ask().tolist()
+
+    assert told(asking=True) == told(asking=False)
+
+
+def test_good_elimination_gives_up_by_bounds_that_hold():
+    kernel = Stationary("se", [0.2])
+    for model in (FixedModel(kernel, lam=1e-4), "paper"):
+        search = Search(Box([(0.0, 1.0)]).grid(50), target=0.9, rule="good-elimination", model=model, noise=0)
+        while search.answer().verdict == "open" and len(search._y) < 40:
+            x = search.ask()
+            search.tell(x, 4 * float(np.exp(-50 * (x[0] - 0.8) ** 2)))
+        assert search.answer().verdict == "good"
+
+
+def test_passes_and_fails_may_be_told_as_such_where_their_range_is_stated():
+    search = Search(BOX, target=0.7, value_range=(0, 1))
+    search.tell([1.0, 2.0], True)
+    search.tell([1.0, 2.0], np.bool_(False))
+    assert search._y.tolist() == [1.0, 0.0]
+    with pytest.raises(BadInput, match="a finite number was wanted"):
+        Search(BOX, target=0.7).tell([1.0, 2.0], True)
+
+
+def test_the_best_end_of_the_range_is_no_target_under_noise():
+    for direction, target in (("maximize", 1.0), ("minimize", 0.0)):
+        with pytest.raises(BadInput, match="the best end of value_range"):
+            Search(BOX, target, direction=direction, value_range=(0, 1))
+        Search(BOX, target, direction=direction, value_range=(0, 1), noise=0)
+        Search(BOX, 1 - target, direction=direction, value_range=(0, 1))
+
+
+def test_a_stated_absence_of_noise_that_the_values_contradict_is_said():
+    search = Search(BOX, target=1.0, noise=0)
+    search.tell([1.0, 2.0], 0.2)
+    assert not any("noise=0" in note for note in search.answer().notes)
+    search.tell([1.0, 2.0], 1.3)
+    assert any("noise=0 was stated, but" in note for note in search.answer().notes)
+
+
+def test_under_noise_nobody_promises_that_two_more_values_will_do():
+    rng, search = np.random.default_rng(1), Search(Box([(0.0, 1.0)]), 0.99, noise="learn", seed=1)
+    for _ in range(60):
+        x = search.ask()
+        search.tell(x, 1 - (x[0] - 0.3) ** 2 + 0.05 * rng.standard_normal())
+        answer = search.answer()
+        assert answer.needed is None or answer.repeats is not None
+        if answer.verdict != "open":
+            break
+
+
+def test_the_interval_of_a_row_of_passes_allows_what_the_row_allows():
+    search = Search(Box([(0.0, 1.0), (0.0, 1.0)]), 0.6, value_range=(0, 1))
+    while search.answer().verdict == "open":
+        search.tell(search.ask(), True)
+    answer = search.answer()
+    passes = int((search._X == answer.point).all(axis=1).sum())
+    low, high = answer.interval
+    assert low**passes <= 0.025 * (
+        1 + 1e-9
+    )  # a setting that passes so often shows so many passes in a row in one of 40
+    assert high == 1.0
+
+
+@pytest.mark.parametrize("rule", ["random", "sobol", "pg"])
+def test_under_noise_a_point_is_repeated_where_all_are_being_evaluated(rule):
+    points = [[0.0], [0.5], [1.0]]
+    search = Search(Finite(points), target=1.0, rule=rule, noise=1.0)
+    for x in points:
+        search.tell(x, 0.0)
+    assert search.ask(pending=points).tolist() in points
+
+
+def test_a_known_kernel_is_not_doubted_where_every_point_is_known():
+    known = FixedModel(Stationary("se", [0.2]), lam=1e-2)
+    search, rng = Search(Finite([[0.0], [0.5], [1.0]]), target=3.0, model=known, noise=0.1), np.random.default_rng(0)
+    for x in 3 * [0.0, 0.5, 1.0]:
+        search.tell([x], 0.1 * rng.standard_normal())
+    assert search.hope() < 1e-3
