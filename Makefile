@@ -4,7 +4,7 @@ PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
 BIN = .venv/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-SENSITIVE = tests/rules/test_aspire.py tests/rules/test_rules.py tests/gp/test_models.py tests/acquisition/test_optimise.py tests/study/test_pruned.py
+SENSITIVE = tests/rules/test_aspiration.py tests/rules/test_rules.py tests/gp/test_models.py tests/acquisition/test_optimise.py tests/study/test_pruned.py
 PIP_QUIET = PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_WARN_SCRIPT_LOCATION=1
 
 .PHONY: demo test test-cpus test-cpus-fast test-slow test-bench test-faults fuzz mutants coverage check docs reproduce bench-env bench lock clean
@@ -82,7 +82,7 @@ bench-env: .venv-bench/ready  ## the peers, in an environment of their own
 
 test-bench: bench-env  ## what the benches take from BoTorch is what BoTorch does
 	$(PIP_QUIET) .venv-bench/bin/pip install --quiet --constraint $(CONSTRAINTS) pytest hypothesis
-	.venv-bench/bin/python -m pytest -q tests/bench/test_straight.py
+	.venv-bench/bin/python -m pytest -q tests/bench/test_botorch_direct.py
 
 bench: bench-env  ## seconds for one suggestion, beside the peers
 	.venv-bench/bin/python bench/step_time.py --cpu --json bench/results/step_time.json

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval_peers import BUDGET, Params, Told
+from ablations import NAMES
+from eval_peers import BUDGET, Observations, Params
 from eval_problems import PROBLEMS, Problem
 from evaluations import quiet, starting_points
-from levers import NAMES
 
 from satisfice import Search
 from satisfice.paper.experiments.records import Record, pack
@@ -27,10 +27,10 @@ from satisfice.study.space import Space
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "batches.jsonl", ROOT / "docs" / "records" / "batches.jsonl.xz"
 SIZES = (1, 4, 16)
-Batches = Callable[[Problem, int, Told], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
+Batches = Callable[[Problem, int, Observations], tuple[Callable[[int], list[Params]], Callable[[list[float]], None]]]
 
 
-def satisfice(problem: Problem, seed: int, told: Told) -> Any:
+def satisfice(problem: Problem, seed: int, told: Observations) -> Any:
     """`Search`, with the points that are under evaluation pending."""
     space = Space.of(problem.space)
     search = Search(space.domain, problem.target, noise=0, seed=seed)
@@ -54,7 +54,7 @@ def satisfice(problem: Problem, seed: int, told: Told) -> Any:
 def optuna(sampler: Callable[[Any, int], Any]) -> Batches:
     """A sampler of Optuna: q times `ask`, then q times `tell`."""
 
-    def batches(problem: Problem, seed: int, told: Told) -> Any:
+    def batches(problem: Problem, seed: int, told: Observations) -> Any:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -224,7 +224,7 @@ _TAIL = f"""
 
 - A figure with * has fewer than {ENOUGH} runs, one with ° fewer than {ENOUGH_SLOW}, and a ratio to such a peer as few pairs. Fewer than {FEW} are not shown.
 - The CPU seconds are those of the library alone, one thread, without the function. Many runs of SMAC, bayesian-optimization, BoTorch
-  and Ax were made without work that they do for nothing, with the same questions (`bench/hasten.py`); their seconds a suggestion
+  and Ax were made without work that they do for nothing, with the same questions (`bench/faster_peers.py`); their seconds a suggestion
   are those of the other runs.
 - satisfice is told `noise=0`, GPSampler `deterministic_objective=True`, SMAC `deterministic=True`.
 - The target is told to satisfice, to BoTorch's log PI (`best_f`) and to GPSampler as `trial.set_constraint("target", target - value)`;

@@ -22,22 +22,22 @@ from satisfice.study.space import Space
 
 BUDGET, STARTING_POINTS = 200, 3
 Params = dict[str, Any]
-Told = list[tuple[Params, float]]
+Observations = list[tuple[Params, float]]
 Questions = Generator[Params, float, None]
-Contestant = Callable[[Problem, int, Told], Questions]
+Contestant = Callable[[Problem, int, Observations], Questions]
 
 
-def by_chance(problem: Problem, seed: int, told: Told) -> Questions:
+def by_chance(problem: Problem, seed: int, told: Observations) -> Questions:
     """Uniform settings."""
     rng = default_rng([seed, 1])
     while True:
-        yield problem.settings(1, rng)[0]
+        yield problem.config(1, rng)[0]
 
 
 def satisfice(rule: str | Rule, model: str | Model) -> Contestant:
     """`Search` with this rule and this model."""
 
-    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+    def questions(problem: Problem, seed: int, told: Observations) -> Questions:
         space = Space.of(problem.space)
         search = Search(space.domain, problem.target, rule, model=model, noise=0, seed=seed)
         for params, value in told:
@@ -52,7 +52,7 @@ def satisfice(rule: str | Rule, model: str | Model) -> Contestant:
 def optuna(sampler: Callable[[Any, int], Any], *, constraint: bool = False) -> Contestant:
     """A sampler of Optuna; with the constraint, value >= target is what makes a trial feasible."""
 
-    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+    def questions(problem: Problem, seed: int, told: Observations) -> Questions:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -79,7 +79,7 @@ def botorch(acquisition: str) -> Contestant:
     Whole numbers are relaxed and rounded, choices one-hot.
     """
 
-    def questions(problem: Problem, seed: int, told: Told) -> Questions:
+    def questions(problem: Problem, seed: int, told: Observations) -> Questions:
         import torch
         from botorch import fit_gpytorch_mll
         from botorch.acquisition import analytic
@@ -111,7 +111,7 @@ def botorch(acquisition: str) -> Contestant:
     return questions
 
 
-def ax(problem: Problem, seed: int, told: Told) -> Questions:
+def ax(problem: Problem, seed: int, told: Observations) -> Questions:
     """Ax's client as it comes."""
     from ax import Client  # type: ignore[import-not-found]
     from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # type: ignore[import-not-found]
@@ -133,7 +133,7 @@ def ax(problem: Problem, seed: int, told: Told) -> Questions:
         client.complete_trial(index, raw_data={"value": (yield params)})
 
 
-def smac(problem: Problem, seed: int, told: Told) -> Questions:
+def smac(problem: Problem, seed: int, told: Observations) -> Questions:
     """SMAC's black-box facade: Sobol points first, 8 a parameter and at most 50, then a Gaussian process with EI."""
     from ConfigSpace import (  # type: ignore[import-not-found]
         Categorical,
@@ -163,7 +163,7 @@ def smac(problem: Problem, seed: int, told: Told) -> Questions:
             facade.tell(trial, TrialValue(cost=-(yield params)), save=False)
 
 
-def bayes_opt(problem: Problem, seed: int, told: Told) -> Questions:
+def bayes_opt(problem: Problem, seed: int, told: Observations) -> Questions:
     """The package bayesian-optimization; a log scale is searched by its exponent, since the package has none."""
     from bayes_opt import BayesianOptimization  # type: ignore[import-not-found]
 

@@ -28,9 +28,9 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
-from eval_peers import BUDGET, CONTESTANTS, STARTING_POINTS, Contestant, Told, version
+from eval_peers import BUDGET, CONTESTANTS, STARTING_POINTS, Contestant, Observations, version
 from eval_problems import PROBLEMS, Problem
-from hasten import HASTENED, hasten
+from faster_peers import HASTENED, hasten
 from numpy.random import default_rng
 
 from satisfice.paper.experiments.records import Record, Records, pack, unpack
@@ -43,9 +43,9 @@ SEED = 2021
 Step = tuple[int, bool, float]  # evaluations so far, whether the last value is good, CPU seconds of the contestant
 
 
-def starting_points(problem: Problem, seed: int) -> Told:
+def starting_points(problem: Problem, seed: int) -> Observations:
     """Three uniform settings and their values, the same for every contestant."""
-    return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
+    return [(params, problem.value(params)) for params in problem.config(STARTING_POINTS, default_rng([SEED, seed]))]
 
 
 def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Step, None, None]:
@@ -124,7 +124,7 @@ def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
     What is known are uniform settings that do not reach the target; SMAC must be led through its own first design.
     """
     design = min(8 * len(problem.space), BUDGET // 4) if contestant == "smac" else 0
-    rows = ((params, problem.value(params)) for params in problem.settings(10 * n, default_rng([SEED, n])))
+    rows = ((params, problem.value(params)) for params in problem.config(10 * n, default_rng([SEED, n])))
     bad = [(params, value) for params, value in rows if value < problem.target]
     with quiet():
         questions = CONTESTANTS[contestant](problem, 0, bad[: max(n - design - 1, STARTING_POINTS)])
@@ -217,7 +217,7 @@ def main() -> None:
             print(f"| {contestant} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |", flush=True)
         return
     if given.settle:
-        from settle import settle_all
+        from early_cutoff import settle_all
 
         restore(KEPT, RECORDS)  # the known runs count
         settle_all(contestants, problems, RECORDS, KEPT, given.jobs)

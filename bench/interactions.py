@@ -1,4 +1,4 @@
-"""A kernel of main effects and interactions of two coordinates, to be tried among those of the default (bench/levers.py)."""
+"""A kernel of main effects and interactions of two coordinates, to be tried among those of the default (bench/ablations.py)."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.types import Array
 
 
@@ -31,12 +31,12 @@ class _InteractingPairs:
         d, others = len(self.rho), self.rho.sum(axis=0) - self.rho
         return np.asarray(weights * self.slope * (self.kernel.variance / 2 * (1 / d + 2 * others / (d * (d - 1)))))
 
-    def pull(self, weights: Array) -> Array:
+    def vjp(self, weights: Array) -> Array:
         """sum_i weights[m, i] dk(u_m, x_i)/du_m, shape (m, d)."""
         pulled = np.einsum("dmn,dmn->md", self._slopes(weights), self.difference)
         return np.asarray(pulled / self.kernel.lengthscale)
 
-    def pull_parameters(self, weights: Array) -> Array:
+    def vjp_parameters(self, weights: Array) -> Array:
         """sum_ij weights[i, j] dk/d(log l, log s)."""
         by_length = -np.vdot(self._slopes(weights), self.difference**2)
         return np.array([by_length, 2 * np.vdot(weights, self.value)])
@@ -53,7 +53,7 @@ class Interacting(Additive):
     def cross(self, U: Array, X: Array) -> _InteractingPairs:  # type: ignore[override]
         """k(U, X) and its derivative in U."""
         difference = self._difference(U, X)
-        return _InteractingPairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
+        return _InteractingPairs(self, difference, *CORRELATIONS[self.form].rho_and_slope(difference**2))
 
     def gram(self, X: Array) -> _InteractingPairs:  # type: ignore[override]
         """k(X, X) and its derivative in the hyperparameters."""

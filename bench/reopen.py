@@ -31,7 +31,7 @@ FLOAT = {"name": "FloatDistribution", "attributes": {"step": None, "low": 0.0, "
 
 def make(path: Path, n: int, d: int, kind: str) -> None:
     """Write a study of n finished trials, none of them good, straight into the tables."""
-    from satisfice.study.settings import Settings
+    from satisfice.study.config import SearchConfig
     from satisfice.study.space import Space
     from satisfice.study.storage import open_study
 
@@ -43,7 +43,7 @@ def make(path: Path, n: int, d: int, kind: str) -> None:
     names = [f"p{j}" for j in range(d)]
     space = None if kind == "foreign" else Space.of(dict.fromkeys(names, (0.0, 1.0)))
     study = open_study("study", path, direction="maximize")
-    Settings(0.5, noise="learn" if kind == "noisy" else 0, space=space, budget=10 * n, seed=1).store(study)
+    SearchConfig(0.5, noise="learn" if kind == "noisy" else 0, space=space, budget=10 * n, seed=1).store(study)
     asked = [json.dumps(json.dumps({"x": x.tolist(), "repeats": None, "hope": 1.0})) for x in X]
     numbered = range(1, n + 1)
     with contextlib.closing(sqlite3.connect(path)) as database, database:
@@ -71,9 +71,9 @@ def make(path: Path, n: int, d: int, kind: str) -> None:
 def measured(path: Path, job: str) -> dict[str, float]:
     """CPU seconds and peak MB of a job on the study, in this process."""
     from satisfice.cli import main
+    from satisfice.study.config import SearchConfig
     from satisfice.study.find import _suggester  # noqa: F401  loads everything that a question needs
     from satisfice.study.sampler import GoodActionSampler
-    from satisfice.study.settings import Settings
     from satisfice.study.storage import open_study
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -81,10 +81,10 @@ def measured(path: Path, job: str) -> dict[str, float]:
     begun = process_time()
     if job == "ask":
         study = open_study("study", path, direction="maximize")
-        stored = Settings.of(study)
+        stored = SearchConfig.of(study)
         if stored is None:
             raise SystemExit("the study has no settings: let --path name one that this script made")
-        study.sampler = GoodActionSampler.from_settings(stored)
+        study.sampler = GoodActionSampler.from_config(stored)
         for question in ("first", "next"):
             trial = study.ask()
             names = stored.space.distributions if stored.space else {"p0": optuna.distributions.FloatDistribution(0, 1)}

@@ -39,7 +39,7 @@ from rich.progress import Progress
 from scipy.linalg import lapack
 
 from satisfice import Box, Search
-from satisfice.gp.learned import OFTEN, every_third, has_grown
+from satisfice.gp.mixture import OFTEN, every_third, has_grown
 from satisfice.types import Array
 
 Figures = dict[str, float]  # "seconds" always; whatever else explains it

@@ -10,11 +10,11 @@ import json
 import re
 from pathlib import Path
 
+import ablations
 import batches
-import levers
-import price
+import price_of_learning
 import reopen
-import trust
+import trust_regions
 
 from satisfice.paper.experiments.records import unpack
 from satisfice.paper.experiments.theory import theory_table
@@ -68,5 +68,5 @@ if __name__ == "__main__":
     write(ROOT / "docs" / "paper.md", "theorems", theorems())
     rows = json.loads((ROOT / "bench/results/reopen.json").read_text())
     write(ROOT / "docs" / "guide.md", "reopening", reopen.table(rows))
-    for bench in (levers, trust, batches, price):
+    for bench in (ablations, trust_regions, batches, price_of_learning):
         write(ROOT / "docs" / "default.md", bench.PATH.stem, bench.table(unpack(bench.KEPT)))

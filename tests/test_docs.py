@@ -15,7 +15,7 @@ from pathlib import Path
 import optuna
 import pytest
 
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.paper.problems import PROBLEMS
 from satisfice.rules import RULES
 
@@ -37,7 +37,7 @@ def _in_a_place_of_its_own(tmp_path, monkeypatch):
     """The pages write files and add to the tables of rules, kernels and problems."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    before = [(table, dict(table)) for table in (RULES, FORMS, PROBLEMS)]
+    before = [(table, dict(table)) for table in (RULES, CORRELATIONS, PROBLEMS)]
     yield
     for table, entries in before:
         table.clear()

@@ -8,7 +8,7 @@ from satisfice.acquisition.belief import CLEARLY, Belief
 from satisfice.domain.box import Box
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.shaped import Rippled
+from satisfice.gp.structured import WithNugget
 
 X, Y = np.array([[0.1], [0.4], [0.9]]), np.array([-1.0, 0.5, 0.2])
 
@@ -46,21 +46,23 @@ def test_a_pending_value_is_the_mean_of_what_lies_below_the_target(target):
 def test_the_pull_of_a_mixture_equals_central_differences():
     rng = np.random.default_rng(0)
     points, values = rng.random((12, 2)), rng.standard_normal(12)
-    kernels = [Stationary("se", 0.4), Stationary("matern52", [0.3, 0.8], 1.5), Rippled(Stationary("se", 0.6), 0.2)]
+    kernels = [Stationary("se", 0.4), Stationary("matern52", [0.3, 0.8], 1.5), WithNugget(Stationary("se", 0.6), 0.2)]
     members = tuple(
         (w, Posterior.given(k, 1e-4, points, values)) for w, k in zip((0.5, 0.3, 0.2), kernels, strict=True)
     )
     mixture = Belief(members, Box([(0.0, 1.0)] * 2), 1.0, 13, 0, 1.0, points[:1], points)
     U, step = rng.random((6, 2)), 1e-6
     by_mean, by_std = rng.standard_normal((2, 6))
-    found = mixture.marginal_with_pull(U)
+    found = mixture.marginal_with_vjp(U)
     assert found.mean == pytest.approx(mixture.marginal(U).mean, rel=1e-10)
     assert found.std == pytest.approx(mixture.marginal(U).std, rel=1e-10)
     for j in range(2):
         above, below = (mixture.marginal(U + sign * step * np.eye(2)[j]) for sign in (1, -1))
-        slopes = [(a - b) / (2 * step) for a, b in zip(above, below, strict=True)]
+        gradients = [(a - b) / (2 * step) for a, b in zip(above, below, strict=True)]
         # truncation step^2 times a third derivative of some 1e3; rounding 1e-12 / step
-        assert found.pull(by_mean, by_std)[:, j] == pytest.approx(by_mean * slopes[0] + by_std * slopes[1], abs=1e-5)
+        assert found.vjp(by_mean, by_std)[:, j] == pytest.approx(
+            by_mean * gradients[0] + by_std * gradients[1], abs=1e-5
+        )
 
 
 def test_a_pending_value_is_at_most_what_the_caller_says():
@@ -77,7 +79,7 @@ def test_two_pending_points_are_seen_one_after_the_other():
 
 
 def test_where_there_are_ripples_a_pending_value_is_one_of_the_trend():
-    kernel = Rippled(Stationary("se", 0.3), 0.5)
+    kernel = WithNugget(Stationary("se", 0.3), 0.5)
     before, u = belief(1.0, kernel), np.array([[0.65]])
     after = before.assuming_bad(u)
     beside = np.array([[0.6501]])  # a value of the ripples would say little about its neighbours

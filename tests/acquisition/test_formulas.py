@@ -100,12 +100,12 @@ def test_standard_score_has_the_derivatives_that_differences_show():
 @pytest.mark.parametrize("shift", [-60.0, -8.0, 0.0, 8.0, 60.0])
 def test_mixed_standard_score_is_the_score_of_the_mixed_probability(shift):
     weights, u = [0.5, 0.3, 0.2], [shift, shift + 0.7, shift - 1.1]
-    mixed, slopes = acq.mix_standard_scores(np.log(weights), np.array(u)[:, None])
+    mixed, gradients = acq.mix_standard_scores(np.log(weights), np.array(u)[:, None])
     tail = -1 if shift > 0 else 1  # the small one of the two tails, as a number with all its digits
     small = sum(w * mpmath.exp(exact_log_cdf(tail * v)) for w, v in zip(weights, u, strict=True))
     assert exact_log_cdf(tail * mixed[0]) == pytest.approx(float(mpmath.log(small)), rel=1e-12)
     exact = [w * mpmath.exp(log_phi(v) - log_phi(float(mixed[0]))) for w, v in zip(weights, u, strict=True)]
-    assert slopes[:, 0] == pytest.approx([float(value) for value in exact], rel=1e-9)
+    assert gradients[:, 0] == pytest.approx([float(value) for value in exact], rel=1e-9)
 
 
 def test_mixed_logs_are_the_log_of_the_mixed_utility():
@@ -121,8 +121,8 @@ def test_mixed_logs_are_the_log_of_the_mixed_utility():
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_mixed_scores_stay_finite_however_far_out(far, sign):
     u = sign * np.array([[far, far, 3.0], [far * (1 + 1e-9), 2 * far, far]])
-    mixed, slopes = acq.mix_standard_scores(np.log([0.4, 0.6]), u)
+    mixed, gradients = acq.mix_standard_scores(np.log([0.4, 0.6]), u)
     assert np.isfinite(mixed).all()
-    assert np.isfinite(slopes).all()
-    assert ((slopes >= 0) & (slopes <= 1 + 1e-6)).all()
+    assert np.isfinite(gradients).all()
+    assert ((gradients >= 0) & (gradients <= 1 + 1e-6)).all()
     assert ((mixed >= u.min(axis=0) * (1 + 1e-9 * -sign) - 1) & (mixed <= u.max(axis=0) * (1 + 1e-9 * sign) + 1)).all()

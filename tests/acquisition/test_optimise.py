@@ -16,7 +16,7 @@ from satisfice.domain.finite import Finite
 from satisfice.errors import SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.rules.marginal import MixedScore
+from satisfice.rules.analytic import MixedScore
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ def test_climbing_never_ends_below_its_starts_and_stays_in_the_cube(seed):
     belief = belief_on(Box([(0, 1)] * 3), seed=seed)
     score = MixedScore(belief, partial(standard_score, level=2.5), mix_standard_scores)
     starts = default_rng(seed).random((10, 3))
-    climbed, heights, *_ = climb(score, Climbers.at(starts, score))
-    assert heights == pytest.approx(score(climbed), rel=1e-9)
+    climbed, values, *_ = climb(score, Climbers.at(starts, score))
+    assert values == pytest.approx(score(climbed), rel=1e-9)
     assert ((climbed >= 0) & (climbed <= 1)).all()
-    assert (heights >= score(starts) - 1e-9).all()
+    assert (values >= score(starts) - 1e-9).all()
     best = maximise(score, belief, default_rng(seed))
     assert score(best[None])[0] >= max(score(C).max() for C in belief.candidates(default_rng(seed)))
 
@@ -103,8 +103,8 @@ def test_climbing_on_uses_what_was_learned_of_the_curvature():
     half_way = climb(score, start, rounds=8)
     on = climb(score, half_way, rounds=8)
     anew = climb(score, Climbers.at(half_way.points, score), rounds=8)
-    assert (on.heights >= half_way.heights).all()
-    assert on.heights.mean() > 0.1 * anew.heights.mean()  # the top is at 0: a tenth of the way is left
+    assert (on.values >= half_way.values).all()
+    assert on.values.mean() > 0.1 * anew.values.mean()  # the top is at 0: a tenth of the way is left
     assert np.abs(climb(score, half_way.some(np.array([3, 0])), rounds=8).points - on.points[[3, 0]]).max() < 1e-9
 
 

@@ -8,13 +8,13 @@ import pytest
 pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import ablations
 import batches
 import bootstrap
-import levers
 import luck
 import numpy as np
-import price
-import trust
+import price_of_learning
+import trust_regions
 from interactions import Interacting
 from numpy.random import default_rng
 from scipy.optimize import approx_fprime
@@ -25,13 +25,13 @@ from satisfice.domain.box import Box
 from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import Units
-from satisfice.rules.aspire import Aspire
+from satisfice.gp.scaling import OutputScaler
+from satisfice.rules.aspiration import Aspiration
 
 
-@pytest.mark.parametrize("lever", levers.LEVERS)
+@pytest.mark.parametrize("lever", ablations.LEVERS)
 def test_every_lever_finds_a_good_value(lever):
-    found = levers.run_lever(lever, "forrester", 0)
+    found = ablations.run_lever(lever, "forrester", 0)
     assert found["good"]
     assert found["lever"] == lever
 
@@ -44,7 +44,7 @@ def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
         for p in ("a", "b")
         for s, n in runs.items()
     ]
-    rows = [row for row in levers.table(records).splitlines() if row.startswith("| pg")]
+    rows = [row for row in ablations.table(records).splitlines() if row.startswith("| pg")]
     assert len(rows) == 1
     assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
 
@@ -53,13 +53,13 @@ def test_the_weights_by_values_left_out_are_those_of_posteriors_without_them():
     rng = default_rng(0)
     U, y = rng.random((9, 2)), rng.standard_normal(9)
     kernels = [Stationary("se", 0.5), Stationary("matern52", [0.3, 0.9], 2.0)]
-    fit = Fit(9, 9, Units(), tuple(Posterior.given(k, 0.1, U, y) for k in kernels), np.ones(2) / 2, np.arange(9))
+    fit = Fit(9, 9, OutputScaler(), tuple(Posterior.given(k, 0.1, U, y) for k in kernels), np.ones(2) / 2, np.arange(9))
     expected = []
     for kernel in kernels:
         others = [Posterior.given(kernel, 0.1, np.delete(U, i, axis=0), np.delete(y, i)) for i in range(9)]
         laws = [other.marginal(U[i : i + 1]) for i, other in enumerate(others)]
         expected.append(sum(norm(m[0], np.hypot(s[0], 0.1**0.5)).logpdf(v) for (m, s), v in zip(laws, y, strict=True)))
-    assert levers.left_out_values(fit) == pytest.approx(expected, rel=1e-8)
+    assert ablations.left_out_values(fit) == pytest.approx(expected, rel=1e-8)
 
 
 def test_the_kernel_of_interactions_is_the_mean_over_coordinates_and_pairs():
@@ -81,7 +81,7 @@ def test_the_kernel_of_interactions_has_the_derivatives_of_its_values():
     def by_points(u):
         return float((weights * kernel(u.reshape(4, 3), X)).sum())
 
-    pulled = kernel.cross(U, X).pull(weights)
+    pulled = kernel.cross(U, X).vjp(weights)
     assert pulled.ravel() == pytest.approx(approx_fprime(U.ravel(), by_points, 1e-7), abs=1e-5)
     symmetric = weights[:, :4] + weights[:, :4].T
 
@@ -89,40 +89,40 @@ def test_the_kernel_of_interactions_has_the_derivatives_of_its_values():
         return float((symmetric * kernel.with_parameters(p)(U, U)).sum())
 
     expected = approx_fprime(kernel.parameters, by_parameters, 1e-7)
-    assert kernel.gram(U).pull_parameters(symmetric) == pytest.approx(expected, abs=1e-5)
+    assert kernel.gram(U).vjp_parameters(symmetric) == pytest.approx(expected, abs=1e-5)
 
 
 def test_length_scales_that_are_expected_alike_in_every_dimension_are_those_of_one_dimension():
-    families = levers.same_in_every_dimension(4)
+    families = ablations.same_in_every_dimension(4)
     for family in families:
         named = zip(family.kernel.names, family.prior.centre, family.kernel.parameters, strict=False)
         lengths = [(centre, start) for name, centre, start in named if name.startswith("length-scale")]
         assert lengths == [(pytest.approx(np.log(0.5)),) * 2] * len(lengths)
         assert lengths
-    assert len(families) == len(levers.exact_families(4))
+    assert len(families) == len(ablations.exact_families(4))
 
 
 def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(levers, "PATH", tmp_path / "levers.jsonl")
-    monkeypatch.setattr(levers, "KEPT", tmp_path / "levers.jsonl.xz")
-    monkeypatch.setattr(levers, "NAMES", ["forrester"])
+    monkeypatch.setattr(ablations, "PATH", tmp_path / "levers.jsonl")
+    monkeypatch.setattr(ablations, "KEPT", tmp_path / "levers.jsonl.xz")
+    monkeypatch.setattr(ablations, "NAMES", ["forrester"])
     monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
-    levers.main()
+    ablations.main()
     rows = capsys.readouterr().out.splitlines()[2:]
     assert [row.split(" | ")[0] for row in rows] == ["| the default without sweeps", "| pg in the place of aspire"]
     monkeypatch.setattr(sys, "argv", ["levers.py", "--only", "nosuch"])
     with pytest.raises(SystemExit):
-        levers.main()
+        ablations.main()
     assert "nosuch came; some of default, " in capsys.readouterr().err
 
 
 def test_the_sides_of_a_trust_region_double_after_three_rises_and_halve_after_d_failures():
-    assert trust.side(np.arange(4.0), 5) == 1.6
-    assert trust.side(np.arange(20.0), 5) == 1.6  # at most
-    assert trust.side(np.array([1.0, 2, 0, 3, 4]), 5) == 0.8  # not in a row
-    assert trust.side(np.array([1.0, *[0] * 5]), 5) == 0.4
-    assert trust.side(np.array([1.0, *[0] * 4, 2, *[0] * 4]), 5) == 0.8
-    assert trust.side(np.array([1.0, *[0] * 35]), 5) == 0.8  # 0.8 / 2^7 is too short
+    assert trust_regions.side(np.arange(4.0), 5) == 1.6
+    assert trust_regions.side(np.arange(20.0), 5) == 1.6  # at most
+    assert trust_regions.side(np.array([1.0, 2, 0, 3, 4]), 5) == 0.8  # not in a row
+    assert trust_regions.side(np.array([1.0, *[0] * 5]), 5) == 0.4
+    assert trust_regions.side(np.array([1.0, *[0] * 4, 2, *[0] * 4]), 5) == 0.8
+    assert trust_regions.side(np.array([1.0, *[0] * 35]), 5) == 0.8  # 0.8 / 2^7 is too short
 
 
 def test_a_question_in_a_trust_region_lies_within_it():
@@ -133,19 +133,19 @@ def test_a_question_in_a_trust_region_lies_within_it():
         members=((1.0, Posterior.given(Stationary("matern52", 2.0), 1e-6, U, y)),), domain=Box([(0, 1)] * 16),
         target=5.0, step=9, seed=0, incumbent=3.0, best=U[:1], avoid=U,
     )  # fmt: skip
-    asked = trust.Trusting().propose(belief, rng)
+    asked = trust_regions.Trusting().propose(belief, rng)
     assert (np.abs(asked - U[0]) <= 0.4 + 1e-9).all()
     assert ((asked >= 0) & (asked <= 1)).all()
-    outside = np.abs(Aspire().propose(belief, rng) - U[0]).max()
+    outside = np.abs(Aspiration().propose(belief, rng) - U[0]).max()
     assert outside > 0.4
 
 
-@pytest.mark.parametrize("variant", trust.VARIANTS)
+@pytest.mark.parametrize("variant", trust_regions.VARIANTS)
 def test_every_variant_with_a_trust_region_finds_a_good_value(variant):
-    found = trust.run_variant(variant, "styblinski20 476.433", 12)
+    found = trust_regions.run_variant(variant, "styblinski20 476.433", 12)
     assert found["good"]
     assert found["evaluations"] > 3  # not a starting point
-    assert "| the default without sweeps | 1 |" in trust.table([found | {"lever": "default"}])
+    assert "| the default without sweeps | 1 |" in trust_regions.table([found | {"lever": "default"}])
 
 
 @pytest.mark.parametrize("q", [1, 4])
@@ -173,8 +173,10 @@ def test_the_benches_share_one_branin():
 
 
 def test_the_price_is_the_ratio_of_the_mean_evaluations():
-    found = price.run_price("matern52", 2, 0)
-    assert 1 <= min(found["known"], found["default"]) <= max(found["known"], found["default"]) <= price.BUDGET
-    table = price.table([{"kernel": "se", "dimension": 2, "known": 10, "default": n} for n in (10, 14)])
+    found = price_of_learning.run_price("matern52", 2, 0)
+    assert (
+        1 <= min(found["known"], found["default"]) <= max(found["known"], found["default"]) <= price_of_learning.BUDGET
+    )
+    table = price_of_learning.table([{"kernel": "se", "dimension": 2, "known": 10, "default": n} for n in (10, 14)])
     assert "| se | 2 | 2 | 10.0 | 12.0 | 1.20 (1.00 to 1.40) |" in table
     assert "Geometric mean of the ratios: 1.20 (1.00 to 1.40)." in table

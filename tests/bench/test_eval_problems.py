@@ -11,12 +11,12 @@ from numpy.random import default_rng
 pytest.importorskip("sklearn")
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import early_cutoff
 import eval_functions
 import eval_page
 import eval_problems
 import eval_runs
 import evaluations
-import settle
 from bootstrap import interval
 from eval_peers import CONTESTANTS
 from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
@@ -43,14 +43,14 @@ def test_the_problems_cover_what_they_should():
 def test_a_uniform_setting_is_one_of_the_space(name):
     problem, rng = PROBLEMS[name], default_rng(1)
     space = Space.of(problem.space)
-    for params in problem.settings(20, rng):
+    for params in problem.config(20, rng):
         assert space.decode(space.encode(params)) == pytest.approx(params)
 
 
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_setting_has_the_value_of_its_row(name):
     problem = PROBLEMS[name]
-    rows, settings = problem.uniform(10, default_rng(2)), problem.settings(10, default_rng(2))
+    rows, settings = problem.uniform(10, default_rng(2)), problem.config(10, default_rng(2))
     assert [problem.value(params) for params in settings] == pytest.approx(problem.function(rows).tolist())
 
 
@@ -128,7 +128,7 @@ def test_a_known_function_has_its_published_maximum(function, point, value):
 @pytest.mark.parametrize(("name", "row"), [("svc-digits", 38), ("ridge-diabetes", 44)])
 def test_the_recorded_search_reached_the_target_of_a_tuning_task(name, row):
     problem = PROBLEMS[name]
-    settings = problem.settings(SEARCH, default_rng(DRAWS_SEED))
+    settings = problem.config(SEARCH, default_rng(DRAWS_SEED))
     assert problem.value(settings[row]) >= problem.target > problem.value(settings[0])
 
 
@@ -198,8 +198,8 @@ def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
         while True:
             yield {name: np.random.uniform(*bounds) for name, bounds in problem.space.items()}  # noqa: NPY002
 
-    monkeypatch.setitem(settle.CONTESTANTS, "random", by_the_one_generator)
-    records = settle.settle("keane", "random", {})
+    monkeypatch.setitem(early_cutoff.CONTESTANTS, "random", by_the_one_generator)
+    records = early_cutoff.settle("keane", "random", {})
     alone = [evaluations.record("keane", "random", seed) for seed in range(50)]
     assert [(r["key"], r["evaluations"], r["good"]) for r in records] == [
         (r["key"], r["evaluations"], r["good"]) for r in alone
@@ -210,14 +210,14 @@ def test_runs_in_turns_are_those_that_run_alone(monkeypatch):
 @pytest.mark.parametrize("best", [30, 5])
 def test_runs_are_cut_off_when_they_cannot_make_a_peer_the_best_any_more(best):
     known = {"auto": dict.fromkeys(range(50), 10), "tpe": dict.fromkeys(range(50), best), "random": {0: 200, 2: 200}}
-    records = settle.settle("branin", "random", known)
+    records = early_cutoff.settle("branin", "random", known)
     assert [r["seed"] for r in records] == [1, *range(3, 50)]
     (level,) = {r["evaluations"] for r in records if "cut" in r}
     assert all(r["good"] and r["evaluations"] <= level for r in records if "cut" not in r)
-    assert level >= settle.LEAST
+    assert level >= early_cutoff.LEAST
     sums = [400 + sum(min(r["evaluations"], n) for r in records) for n in (level - 1, level)]
     assert sums[1] >= 50 * best
-    assert sums[0] < 50 * best or level == settle.LEAST
+    assert sums[0] < 50 * best or level == early_cutoff.LEAST
 
 
 def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
@@ -225,11 +225,11 @@ def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
         if seed == 3:
             raise ValueError("no such thing")
         while True:
-            yield problem.settings(1, default_rng(0))[0]
+            yield problem.config(1, default_rng(0))[0]
 
-    monkeypatch.setitem(settle.CONTESTANTS, "random", breaks)
+    monkeypatch.setitem(early_cutoff.CONTESTANTS, "random", breaks)
     known = {"auto": dict.fromkeys(range(50), 10), "tpe": dict.fromkeys(range(50), 5)}
-    records = settle.settle("rastrigin4", "random", known)
+    records = early_cutoff.settle("rastrigin4", "random", known)
     assert (records[3]["evaluations"], records[3]["error"]) == (200, "ValueError: no such thing")
     assert records[4]["cut"]
 
@@ -241,7 +241,7 @@ def test_pairs_are_settled_once_and_kept(tmp_path):
         lines = [json.dumps(row | {"key": f"forrester/{contestant}/{row['seed']}"}) + "\n" for row in rows]
         (tmp_path / f"{contestant}.jsonl").write_text("".join(lines))
     for _ in range(2):
-        settle.settle_all(["auto", "tpe", "random"], ["forrester"], tmp_path, tmp_path / "none", 1)
+        early_cutoff.settle_all(["auto", "tpe", "random"], ["forrester"], tmp_path, tmp_path / "none", 1)
     records = evaluations.load(tmp_path, tmp_path / "none")
     assert [r["seed"] for r in records if r["contestant"] == "random"] == list(range(50))
     assert len(records) == 150

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 from satisfice import Box, Finite, Mixed, Search
 from satisfice.certify.eprocess import Bounded, KnownNoise, LearnedNoise
-from satisfice.certify.replicates import Ledger, Prospect, certificate, own_spread, plan
+from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -16,7 +16,7 @@ A, B, C = b"a", b"b", b"c"
 
 
 def test_all_but_the_first_two_values_at_a_point_are_fresh():
-    ledger = Ledger()
+    ledger = ReplicateLog()
     told = [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0), (B, 6.0), (A, 5.0)]
     entered = [ledger.add(key, value, True) and ledger.count(key, value) for key, value in told]
     assert entered == [False, False, False, True, False, False, True]
@@ -30,8 +30,8 @@ def test_all_but_the_first_two_values_at_a_point_are_fresh():
     assert not ledger.ask_again(b"never seen")
 
 
-def told(*values: tuple[bytes, float], fresh: bool = True) -> Ledger:
-    ledger = Ledger()
+def told(*values: tuple[bytes, float], fresh: bool = True) -> ReplicateLog:
+    ledger = ReplicateLog()
     for key, value in values:
         ledger.add(key, value, fresh)
     return ledger
@@ -321,8 +321,8 @@ def test_a_point_is_one_point_however_it_is_written(domain, spellings):
     assert search.fresh_values(spellings[0]).tolist() == search.fresh_values(spellings[1]).tolist() == [2.0]
     assert search.tested == 1
     search.fail(spellings[1], bad=True)
-    assert len(search._ledger.dropped) == 1
-    assert search._ledger.dropped == {search.key(spellings[0])}
+    assert len(search._replicates.dropped) == 1
+    assert search._replicates.dropped == {search.key(spellings[0])}
 
 
 def test_points_that_differ_are_two_points():

@@ -23,8 +23,8 @@ def main(seconds: int) -> None:
         from satisfice.cli.params import read_params
         from satisfice.cli.printed import CommandFailed, read_printed
         from satisfice.errors import BadInput
-        from satisfice.study.earlier import _params, _rows, _value
         from satisfice.study.space import Space
+        from satisfice.study.warm_start import _params, _rows, _value
 
     space, tried = Space.of(SPACE), {"parameters": 0, "printed values": 0, "tables": 0}
     folder = TemporaryDirectory()

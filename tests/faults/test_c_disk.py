@@ -14,8 +14,8 @@ import pytest
 from workers import lost_of, run, running_of, seconds_until_quiet, start, trials_of
 
 from satisfice import find
+from satisfice.study.snapshot import snapshot
 from satisfice.study.storage import open_study
-from satisfice.study.view import view
 
 pytestmark = pytest.mark.faults
 DATA = Path(__file__).parents[1] / "data"
@@ -132,7 +132,7 @@ def test_a_study_file_of_each_released_version_opens_and_goes_on(tmp_path, figur
     for file in files:
         copy = tmp_path / file.name
         shutil.copy(file, copy)
-        before = view(open_study("kept", copy, direction="maximize"))
+        before = snapshot(open_study("kept", copy, direction="maximize"))
         values = [each.value for each in before.evaluations]
         assert len(values) == 8
         answer = find(

@@ -13,8 +13,8 @@ from optuna.trial import TrialState
 from workers import LEASE, run, running_of, start, trials_of
 
 from satisfice.study.lease import LEASE as LEASE_KEY
+from satisfice.study.snapshot import snapshot
 from satisfice.study.storage import open_study
-from satisfice.study.view import view
 
 pytestmark = pytest.mark.faults
 
@@ -201,7 +201,7 @@ def test_clocks_that_are_wrong_kill_nobody_and_spare_no_dead(clock, shim, tmp_pa
     trials = trials_of(where)
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     given_up = [trial for trial in trials if trial.state == TrialState.FAIL]
-    shown = view(open_study("n", where, direction="maximize")).evaluations
+    shown = snapshot(open_study("n", where, direction="maximize")).evaluations
     figures |= {"clock": clock, "living": len(complete), "living taken for dead": len(given_up) - 1, "dead given up": 1}
     figures["negative durations"] = sum((each.seconds or 0.0) < 0 for each in shown)
     assert len(complete) == 6

@@ -8,7 +8,7 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.report import page
-from satisfice.study.view import view
+from satisfice.study.snapshot import snapshot
 
 pytestmark = pytest.mark.faults
 
@@ -55,7 +55,7 @@ def test_forty_payloads_in_every_text_of_a_report_run_nothing_in_chromium(browse
         space = {payload: (0.0, 1.0), "choice": [payload, "other"]}
         answer = find(objective, space, 9.0, noise=0, budget=5, name=payload, seed=1, model=BLIND)
         answer.study.set_user_attr(payload, payload)
-        tab.goto(page.write(view(answer.study), tmp_path / f"{number}.html").as_uri())
+        tab.goto(page.write(snapshot(answer.study), tmp_path / f"{number}.html").as_uri())
         assert tab.evaluate("window.__pwned") is None
         assert tab.locator("script, iframe, img, object, embed, link, base, form").count() == 0
         assert "default-src 'none'" in tab.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")

@@ -23,8 +23,8 @@ from satisfice import find
 from satisfice.cli import main
 from satisfice.errors import BadInput, SatisficeError
 from satisfice.report.output import write_file
+from satisfice.study.snapshot import snapshot
 from satisfice.study.storage import open_storage, open_study
-from satisfice.study.view import view
 
 pytestmark = pytest.mark.faults
 SRC = Path(__file__).parents[2] / "src"
@@ -69,7 +69,7 @@ def test_pickles_in_every_column_of_a_study_are_never_opened(tmp_path, figures):
             connection.close()
             try:
                 study = open_study("n", copy, direction="maximize")
-                view(study)
+                snapshot(study)
             except Exception as problem:
                 refused += 1
                 assert isinstance(problem, SatisficeError), (table, column, problem)

@@ -83,10 +83,10 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+TestHistories.config = settings(max_examples=40, stateful_step_count=12, deadline=None)
 
 ENDS = st.integers(-(10**6), 10**6) | st.floats()
-FORMS = (
+CORRELATIONS = (
     st.tuples(ENDS, ENDS)
     | st.tuples(ENDS, ENDS, st.sampled_from(["log", "lin", "", None]) | ENDS)
     | st.lists(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), max_size=4)
@@ -96,7 +96,7 @@ FORMS = (
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.dictionaries(st.text(max_size=5), FORMS, max_size=4), st.integers(0, 2**32 - 1))
+@given(st.dictionaries(st.text(max_size=5), CORRELATIONS, max_size=4), st.integers(0, 2**32 - 1))
 def test_any_short_forms_give_a_space_or_a_named_error(forms, seed):
     try:
         space = Space.of(forms)

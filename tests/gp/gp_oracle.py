@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 
 from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Stationary
 
-FORM_NAMES = tuple(FORMS)
+FORM_NAMES = tuple(CORRELATIONS)
 
 
 def correlation(form, r, lib):
@@ -96,5 +96,5 @@ class WithGradients(NamedTuple):
 
 def with_gradients(posterior, U):
     """The marginal of a posterior at U, and what it pulls back of the mean alone and of the std alone."""
-    found, one, none = posterior.marginal_with_pull(U), np.ones(len(U)), np.zeros(len(U))
-    return WithGradients(found.mean, found.std, found.pull(one, none), found.pull(none, one))
+    found, one, none = posterior.marginal_with_vjp(U), np.ones(len(U)), np.zeros(len(U))
+    return WithGradients(found.mean, found.std, found.vjp(one, none), found.vjp(none, one))

@@ -9,7 +9,7 @@ from gp_oracle import FORM_NAMES, correlation, gram, kernels, pair, relative
 
 from satisfice.errors import BadInput
 from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Stationary
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
@@ -38,14 +38,14 @@ def test_a_matern_form_is_the_bessel_function_of_its_smoothness(form, r):
         a = mpmath.sqrt(2 * nu) * mpmath.mpf(r)
         expected = float(2 ** (1 - nu) / mpmath.gamma(nu) * a**nu * mpmath.besselk(nu, a))
     # the exponential of a = 67 costs 67 roundings
-    assert FORMS[form].rho(np.array([r * r]))[0] == pytest.approx(expected, rel=1e-13)
+    assert CORRELATIONS[form].rho(np.array([r * r]))[0] == pytest.approx(expected, rel=1e-13)
 
 
 @ALL
 def test_pull_equals_fifty_digit_derivatives(kernel):
     U, X = points(2, 3), points(4, 4)
     weights = np.random.default_rng(5).standard_normal((2, 4))
-    pulled = kernel.cross(U, X).pull(weights)
+    pulled = kernel.cross(U, X).vjp(weights)
     with mpmath.workdps(50):
         lengthscales, scale = [mpmath.mpf(float(v)) for v in kernel.lengthscale], mpmath.mpf(kernel.scale)
 
@@ -67,7 +67,7 @@ def test_pull_equals_fifty_digit_derivatives(kernel):
 def test_pull_equals_central_differences(kernel):
     U, X, step = points(6, 3), points(9, 4), 1e-5
     weights = np.random.default_rng(5).standard_normal((6, 9))
-    pulled = kernel.cross(U, X).pull(weights)
+    pulled = kernel.cross(U, X).vjp(weights)
     for j in range(3):
         shift = step * np.eye(3)[j]
         difference = ((kernel(U + shift, X) - kernel(U - shift, X)) * weights).sum(axis=1) / (2 * step)
@@ -79,13 +79,13 @@ def test_pull_equals_central_differences(kernel):
 def test_one_row_of_weights_serves_every_point(kernel):
     U, X, weights = points(6, 3), points(9, 4), np.random.default_rng(5).standard_normal(9)
     cross = kernel.cross(U, X)
-    assert relative(cross.pull(weights), cross.pull(np.tile(weights, (6, 1)))) < 1e-14
+    assert relative(cross.vjp(weights), cross.vjp(np.tile(weights, (6, 1)))) < 1e-14
 
 
 @ALL
 def test_a_point_does_not_pull_itself(kernel):
     X = points(4)
-    pulled = kernel.cross(X, X).pull(np.eye(4))
+    pulled = kernel.cross(X, X).vjp(np.eye(4))
     # the slope of Matérn 1/2 is 1e8 there and meets a difference of rounding size
     assert np.abs(pulled).max() < (1e-6 if kernel.form == "matern12" else 1e-13)
 
@@ -109,17 +109,17 @@ def parameter_derivatives(kernel, X, weights):
 
 
 @ALL
-def test_pull_parameters_equals_fifty_digit_derivatives(kernel):
+def test_vjp_parameters_equals_fifty_digit_derivatives(kernel):
     X = points(5, 6)
     weights = np.random.default_rng(7).standard_normal((5, 5))
     weights += weights.T
     # 25 terms of a dozen roundings each; in the ARD form a difference of two sums
-    assert relative(kernel.gram(X).pull_parameters(weights), parameter_derivatives(kernel, X, weights)) < 1e-13
+    assert relative(kernel.gram(X).vjp_parameters(weights), parameter_derivatives(kernel, X, weights)) < 1e-13
 
 
 @ALL
 @pytest.mark.parametrize("apart", [0.0, 1e-9])
-def test_pull_parameters_survives_repeated_points_with_large_weights(kernel, apart):
+def test_vjp_parameters_survives_repeated_points_with_large_weights(kernel, apart):
     X = points(4, 6)
     X[3] = X[0] + apart
     weights = np.random.default_rng(7).standard_normal((4, 4))
@@ -128,7 +128,7 @@ def test_pull_parameters_survives_repeated_points_with_large_weights(kernel, apa
     expected = np.array(parameter_derivatives(kernel, X, weights))
     # rounding of the weights 1e6; or, since Matérn 1/2 treats r < 1e-8 as its kink, the slope of such a pair
     tolerance = 1e-8 if kernel.form == "matern12" and apart else 1e-15
-    assert np.abs(kernel.gram(X).pull_parameters(weights) - expected).max() < tolerance * 1e6
+    assert np.abs(kernel.gram(X).vjp_parameters(weights) - expected).max() < tolerance * 1e6
 
 
 @ALL
@@ -196,7 +196,7 @@ def test_one_dimension_makes_both_kinds_equal(form):
     A, B, weights = points(5, 1, 1), points(4, 2, 1), np.random.default_rng(3).standard_normal((5, 4))
     one, other = Stationary(form, 0.3, 0.7), Additive(form, 0.3, 0.7)
     assert np.allclose(one(A, B), other(A, B), rtol=1e-14)
-    assert np.allclose(one.cross(A, B).pull(weights), other.cross(A, B).pull(weights), rtol=1e-11)
+    assert np.allclose(one.cross(A, B).vjp(weights), other.cross(A, B).vjp(weights), rtol=1e-11)
 
 
 def test_the_oracle_refuses_a_form_that_it_has_no_formula_for():

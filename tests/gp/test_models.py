@@ -1,4 +1,4 @@
-"""Units and models: standardising, learning, weights, and that a cache never changes a result."""
+"""OutputScaler and models: standardising, learning, weights, and that a cache never changes a result."""
 
 import itertools
 from dataclasses import replace
@@ -10,27 +10,27 @@ from scipy.stats import multivariate_normal
 
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp import learned
+from satisfice.gp import mixture
 from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import GRAIN
-from satisfice.gp.fit import Observations
+from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.learned import CHAIN, every_third, has_grown
+from satisfice.gp.mixture import CHAIN, every_third, has_grown
 from satisfice.gp.models import FixedModel, auto_model, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import QUANTUM, units_of
+from satisfice.gp.scaling import QUANTUM, scaler_of
 
 
 def seen(n, d=2, noise=0.0, seed=1, target=3.0):
     U = default_rng(seed).random((n, d))
     y = np.sin(6 * U[:, 0]) + U[:, 1] ** 2 + (noise or 0.0) * default_rng(seed + 1).standard_normal(n)
-    return Observations(Box([(0.0, 1.0)] * d), U, y, target, noise, 0)
+    return Dataset(Box([(0.0, 1.0)] * d), U, y, target, noise, 0)
 
 
 def test_standardised_values_have_mean_zero_and_spread_one_and_come_back():
     y = default_rng(0).lognormal(3, 1, 50)
-    units = units_of(y, 100.0)
+    units = scaler_of(y, 100.0)
     z = units.standardise(y)
     assert z.mean() == pytest.approx(0, abs=1e-9)
     assert z.std() == pytest.approx(1, abs=1e-9)
@@ -43,26 +43,26 @@ def test_standardised_values_have_mean_zero_and_spread_one_and_come_back():
 def test_units_do_not_depend_on_the_scale_of_the_values(power):
     y = default_rng(0).standard_normal(20)
     scale = 10.0**power
-    assert (units_of(y * scale, 2.5 * scale).standardise(y * scale) == units_of(y, 2.5).standardise(y)).all()
+    assert (scaler_of(y * scale, 2.5 * scale).standardise(y * scale) == scaler_of(y, 2.5).standardise(y)).all()
     with np.errstate(over="raise", invalid="raise"):
-        assert np.isfinite(units_of(np.array([-1.0, 1.0]) * 1.7e308, 1e308).standardise([1e308])).all()
+        assert np.isfinite(scaler_of(np.array([-1.0, 1.0]) * 1.7e308, 1e308).standardise([1e308])).all()
 
 
 def test_equal_values_are_measured_by_the_distance_to_the_target():
     for y in (np.array([5.0]), np.full(7, 5.0)):
-        units = units_of(y, 8.0)
+        units = scaler_of(y, 8.0)
         assert units.standardise([5.0, 8.0]) == pytest.approx([0.0, 1.0])
         assert units.constant == (len(y) > 1)
-    assert np.isfinite(units_of(np.full(3, 5.0), 5.0).standardise(5.0))
-    assert np.isfinite(units_of(np.empty(0), 5.0).standardise(5.0))
-    assert units_of(1e16 + np.arange(5) * 2.0, 0.0).digits_lost or units_of(1e16 + np.arange(5) * 2.0, 0.0).constant
-    assert not units_of(1e6 + np.arange(5.0), 0.0).digits_lost
+    assert np.isfinite(scaler_of(np.full(3, 5.0), 5.0).standardise(5.0))
+    assert np.isfinite(scaler_of(np.empty(0), 5.0).standardise(5.0))
+    assert scaler_of(1e16 + np.arange(5) * 2.0, 0.0).digits_lost or scaler_of(1e16 + np.arange(5) * 2.0, 0.0).constant
+    assert not scaler_of(1e6 + np.arange(5.0), 0.0).digits_lost
 
 
 def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median():
     y = -default_rng(0).lognormal(3, 2, 51)
     target, median = -0.5, float(np.median(y))
-    units = units_of(y, target, bend=True)
+    units = scaler_of(y, target, warp=True)
     z = units.standardise(y)
     assert z.mean() == pytest.approx(0, abs=1e-9)
     assert z.std() == pytest.approx(1, abs=1e-9)
@@ -74,7 +74,7 @@ def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median
     low, width = float(y.min()), target - median
     drop = float(units.standardise(median) - units.standardise(low))
     assert drop == pytest.approx(units.standardise_std(1.0) * width * np.log1p((median - low) / width), rel=1e-6)
-    edge = [median - 1e-6 * width, median + 1e-6 * width]  # smooth at the knee
+    edge = [median - 1e-6 * width, median + 1e-6 * width]  # smooth at the warp point
     assert float(np.diff(units.standardise(edge))[0]) == pytest.approx(units.standardise_std(2e-6 * width), rel=1e-3)
 
 
@@ -82,24 +82,24 @@ def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median
 def test_bent_units_do_not_depend_on_the_scale_of_the_values(power):
     y = default_rng(0).standard_normal(20)
     scale = 10.0**power
-    bent = units_of(y * scale, 2.5 * scale, bend=True)
-    assert bent.standardise(y * scale) == pytest.approx(units_of(y, 2.5, bend=True).standardise(y), abs=4 * QUANTUM)
-    assert bent.restore(bent.standardise(y * scale)) == pytest.approx(y * scale, rel=1e-6)
+    warped = scaler_of(y * scale, 2.5 * scale, warp=True)
+    assert warped.standardise(y * scale) == pytest.approx(scaler_of(y, 2.5, warp=True).standardise(y), abs=4 * QUANTUM)
+    assert warped.restore(warped.standardise(y * scale)) == pytest.approx(y * scale, rel=1e-6)
 
 
 def test_units_are_straight_where_the_median_has_reached_the_target_or_the_values_are_equal():
     y = np.arange(5.0)
-    assert units_of(y, 2.0, bend=True) == units_of(y, 2.0)
-    assert units_of(np.full(4, 5.0), 8.0, bend=True) == units_of(np.full(4, 5.0), 8.0)
-    far = units_of(np.array([1e-300, 2e-300, 3e-300]), 1e300, bend=True)
+    assert scaler_of(y, 2.0, warp=True) == scaler_of(y, 2.0)
+    assert scaler_of(np.full(4, 5.0), 8.0, warp=True) == scaler_of(np.full(4, 5.0), 8.0)
+    far = scaler_of(np.array([1e-300, 2e-300, 3e-300]), 1e300, warp=True)
     assert np.isfinite(far.standardise([1e-300, 1e300])).all()
 
 
 def test_the_default_bends_its_units_without_noise_only():
-    for noise, bent in ((0.0, True), (0.1, False), (None, False)):
+    for noise, warped in ((0.0, True), (0.1, False), (None, False)):
         data = seen(12, noise=noise)
-        assert np.isfinite(auto_model().fit(data).units.knee) == bent
-        assert np.isinf(paper_model().fit(data).units.knee)
+        assert np.isfinite(auto_model().fit(data).scaler.warp_below) == warped
+        assert np.isinf(paper_model().fit(data).scaler.warp_below)
 
 
 def test_hyperparameters_are_learned_every_three_values_or_whenever_n_has_grown_by_a_tenth():
@@ -129,7 +129,7 @@ def test_a_fit_does_not_depend_on_the_fits_before_it(make, noise):
 
 @pytest.mark.parametrize("noise", [0.0, 0.05, None])
 def test_beyond_two_hundred_values_the_posterior_is_extended_and_still_the_same(noise, monkeypatch):
-    monkeypatch.setattr(learned, "OFTEN", 12)
+    monkeypatch.setattr(mixture, "OFTEN", 12)
     data, model = seen(30, noise=noise), paper_model()
     step_by_step = None
     for n in range(9, 31):
@@ -202,7 +202,7 @@ def test_without_noise_the_weights_are_the_evidences_integrated_over_the_hyperpa
 @pytest.mark.parametrize("noise", [0.0, None])
 def test_learned_hyperparameters_are_rounded_and_do_not_depend_on_the_last_digits(noise):
     data = seen(20, noise=noise)
-    shaken = Observations(data.domain, data.U * (1 - 1e-13), data.y, data.target, noise, 0)
+    shaken = Dataset(data.domain, data.U * (1 - 1e-13), data.y, data.target, noise, 0)
     learned_parameters = []
     for each in (data, shaken):
         kernels = [posterior.kernel.parameters for posterior in auto_model().fit(each).posteriors]
@@ -215,13 +215,13 @@ def test_learned_hyperparameters_are_rounded_and_do_not_depend_on_the_last_digit
 
 def test_between_fresh_starts_a_kernel_far_behind_hardly_moves(monkeypatch):
     rounds = []
-    plain = learned.learn
+    plain = mixture.learn
 
     def watched(kernel, *args):
         rounds.append(args[-1])
         return plain(kernel, *args)
 
-    monkeypatch.setattr(learned, "learn", watched)
+    monkeypatch.setattr(mixture, "learn", watched)
     data = seen(70)
     at_last = next(n for n in range(70, 60, -1) if has_grown(n))
     auto_model().fit(data.first(at_last))
@@ -243,17 +243,17 @@ def test_the_mixture_finds_the_kernel_that_made_the_values(kernel, member):
         rng = default_rng(seed)
         U = rng.random((48, 3))
         y = draw_path(Posterior.given(kernel, 1e-6, U[:0], np.empty(0)), rng)(U)
-        fit = auto_model().fit(Observations(Box([(0.0, 1.0)] * 3), U, y, 3.0, 0.0, seed))
+        fit = auto_model().fit(Dataset(Box([(0.0, 1.0)] * 3), U, y, 3.0, 0.0, seed))
         wins += int(np.argmax(fit.weights)) == member
     assert wins >= 3
 
 
 def test_learned_noise_is_near_the_true_one():
     data = seen(100, noise=0.3, seed=5)
-    unknown = Observations(data.domain, data.U, data.y, data.target, None, 0)
+    unknown = Dataset(data.domain, data.U, data.y, data.target, None, 0)
     fit = auto_model().fit(unknown)
     best = fit.posteriors[int(np.argmax(fit.weights))]
-    assert fit.units.restore_std(np.sqrt(best.lam)) == pytest.approx(0.3, rel=0.25)
+    assert fit.scaler.restore_std(np.sqrt(best.lam)) == pytest.approx(0.3, rel=0.25)
 
 
 def test_means_at_the_observations_equal_the_posterior_mean_there():
@@ -266,13 +266,13 @@ def test_means_at_the_observations_equal_the_posterior_mean_there():
 def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
     kernel, domain = Stationary("se", np.array([0.4])), Box([(0.0, 2.0)] * 2).grid(9)
     U, y = domain.U[::7], np.arange(12.0)[: len(domain.U[::7])]
-    data = Observations(domain, U, y, 3.0, 0.1, 0)
+    data = Dataset(domain, U, y, 3.0, 0.1, 0)
     model = FixedModel(kernel, 0.01)
     fit = model.fit(data, model.fit(data.first(4)))
     dense = Posterior.given(kernel, 0.01, U, y)
     assert fit.posteriors[0].marginal(domain.U).mean == pytest.approx(dense.marginal(domain.U).mean, rel=1e-9)
     assert fit.posteriors[0].marginal(domain.U).std == pytest.approx(dense.marginal(domain.U).std, rel=1e-8)
-    assert fit.units.standardise(3.0) == 3.0
+    assert fit.scaler.standardise(3.0) == 3.0
     with pytest.raises(BadInput, match="variance"):
         FixedModel(kernel, -1.0)
     with pytest.raises(BadInput, match=r"kernel = 'se' came; a kernel was wanted, such as Stationary"):
@@ -280,7 +280,7 @@ def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
 
 
 def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(monkeypatch):
-    monkeypatch.setattr(learned, "CAPACITY", 60)
+    monkeypatch.setattr(mixture, "CAPACITY", 60)
     data = seen(100)
     fit = paper_model().fit(data)
     kept = fit.kept
@@ -292,9 +292,9 @@ def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(m
 
 def test_a_hyperparameter_at_its_bound_is_named():
     U = np.linspace(0, 1, 12)[:, None]
-    line = Observations(Box([(0.0, 1.0)]), U, 3 * U[:, 0], 5.0, 0.0, 0)
+    line = Dataset(Box([(0.0, 1.0)]), U, 3 * U[:, 0], 5.0, 0.0, 0)
     assert any("length-scale 0" in n.text and "upper bound" in n.text for n in paper_model().fit(line).notes)
-    alternating = Observations(Box([(0.0, 1.0)]), U, (-1.0) ** np.arange(12), 5.0, None, 0)
+    alternating = Dataset(Box([(0.0, 1.0)]), U, (-1.0) ** np.arange(12), 5.0, None, 0)
     fit = paper_model().fit(alternating)
     assert np.isfinite(fit.weights).all()
 

@@ -107,8 +107,8 @@ def test_the_gradients_of_a_large_posterior_equal_the_explicit_inverse(kernel, n
     std = np.sqrt(0.64 - np.einsum("mi,ij,mj->m", cross.value, inverse, cross.value))
     # condition number 250 * 0.64 / 1e-2 = 1.6e4, and a variance of 1e-3 is a difference of numbers of size 1
     assert relative(found.std, std) < 1e-8
-    assert relative(found.mean_gradient, cross.pull(np.tile(inverse @ y, (20, 1)))) < 1e-8
-    assert relative(found.std_gradient, -cross.pull(cross.value @ inverse) / std[:, None]) < 1e-8
+    assert relative(found.mean_gradient, cross.vjp(np.tile(inverse @ y, (20, 1)))) < 1e-8
+    assert relative(found.std_gradient, -cross.vjp(cross.value @ inverse) / std[:, None]) < 1e-8
 
 
 def test_where_the_std_stands_on_its_floor_it_has_no_slope():
@@ -126,7 +126,7 @@ def test_a_pull_is_the_chain_rule(kernel):
     found = with_gradients(Posterior.given(kernel, 1e-2, X, y), U)
     by_mean, by_std = np.random.default_rng(1).standard_normal((2, 20))
     expected = by_mean[:, None] * found.mean_gradient + by_std[:, None] * found.std_gradient
-    assert relative(Posterior.given(kernel, 1e-2, X, y).marginal_with_pull(U).pull(by_mean, by_std), expected) < 1e-10
+    assert relative(Posterior.given(kernel, 1e-2, X, y).marginal_with_vjp(U).vjp(by_mean, by_std), expected) < 1e-10
 
 
 @ALL

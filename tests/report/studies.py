@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from satisfice.study.settings import Settings
+from satisfice.study.config import SearchConfig
+from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot
 from satisfice.study.space import Space
-from satisfice.study.view import Evaluation, StudyAnswer, View
 
 SPACE = {"rate": (1e-5, 1e-1, "log"), "depth": (2, 12), "dropout": (0.0, 0.5), "booster": ["gbtree", "dart", "linear"]}
 
@@ -21,12 +21,12 @@ def score(params: dict[str, Any]) -> float:
 def study(
     target: float, n: int, *, space: Any = None, noise: float = 0.0, fails: float = 0.0, name: str = "an example",
     f: Any = score, known: Any = None, error: str = "CommandFailed: exit code 1: out of memory", **settings: Any,
-) -> View:  # fmt: skip
+) -> StudySnapshot:  # fmt: skip
     """The view of a study of at most n evaluations, with real questions and a real answer."""
     rng = np.random.default_rng(7)
     space = Space.of(SPACE if space is None else space)
     known = known if known is not None else (0 if noise == 0 else "learn")
-    settings = Settings(target, space=space, budget=n, noise=known, **settings)
+    settings = SearchConfig(target, space=space, budget=n, noise=known, **settings)
     search = settings.search(space.domain)
     told: list[Evaluation] = []
     firsts: dict[str, int] = {}
@@ -49,4 +49,4 @@ def study(
     answer = search.answer()
     fields = {key: getattr(answer, key) for key in answer.__dataclass_fields__ if key != "params"}
     params = None if answer.point is None else space.decode(answer.point)
-    return View(name, settings, space, tuple(told), StudyAnswer(**fields, params=params), search)
+    return StudySnapshot(name, settings, space, tuple(told), StudyAnswer(**fields, params=params), search)

@@ -9,10 +9,10 @@ import pytest
 from studies import SPACE, score, study
 
 from satisfice.errors import BadInput
-from satisfice.report import model, page
+from satisfice.report import page, slices
 from satisfice.study.find import find
+from satisfice.study.snapshot import Evaluation, snapshot
 from satisfice.study.space import Space
-from satisfice.study.view import Evaluation, view
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def test_a_good_study_says_so_with_its_guarantee(good):
 
 
 def test_the_trace_ends_at_the_certificate(good):
-    values = model.fresh_values(good)
-    bounds = model.certified(good, values)
+    values = slices.fresh_values(good)
+    bounds = slices.certified(good, values)
     assert len(values) == good.answer.certificate.repeats
     assert bounds[-1] == pytest.approx(good.answer.certificate.bound, rel=1e-9)
     assert bounds[-1] >= 0.9 > bounds[-2]  # it was certified when the bound crossed the target, not before
@@ -50,7 +50,7 @@ def test_the_trace_ends_at_the_certificate(good):
 def test_minimising_turns_everything_around():
     seen = study(-0.85, 120, noise=0.02, f=lambda p: -score(p), direction="minimize")
     assert seen.answer.verdict == "good"
-    bounds = model.certified(seen, model.fresh_values(seen))
+    bounds = slices.certified(seen, slices.fresh_values(seen))
     assert bounds[-1] == pytest.approx(seen.answer.certificate.bound, rel=1e-9)
     assert bounds[-1] <= -0.85
     text = page.html(seen)
@@ -121,7 +121,7 @@ def test_parameters_of_every_kind_are_drawn():
     seen = study(9.0, 8, space=space, f=lambda p: p["s"] + 0.1 * p["f"])
     assert kinds(page.html(seen)).count("slice") == 5
     for name, distribution in seen.space.distributions.items():
-        for value in model.grid(distribution, 30):
+        for value in slices.grid(distribution, 30):
             seen.space.encode({**seen.answer.params, name: value})  # each is allowed
 
 
@@ -176,7 +176,7 @@ def current_umask() -> int:
 
 def test_a_real_study_has_a_page_and_its_storage_is_not_on_it(tmp_path):
     answer = find(score, SPACE, 0.8, noise=0, storage=tmp_path / "studies.db", name="real", seed=1, progress=False)
-    text = page.html(view(answer.study))
+    text = page.html(snapshot(answer.study))
     assert answer.verdict == "good"
     assert "studies.db" not in text
     assert str(tmp_path) not in text
@@ -188,9 +188,9 @@ def test_the_trace_of_a_real_study_ends_at_its_certificate():
     space = {"rate": (1e-5, 1e-1, "log"), "depth": (2, 12)}
     f = lambda p: score({**p, "dropout": 0.0, "booster": "dart"}) + 0.02 * float(rng.standard_normal())  # noqa: E731
     answer = find(f, space, 0.85, noise="learn", seed=1, progress=False)
-    seen = view(answer.study)
+    seen = snapshot(answer.study)
     assert answer.verdict == "good"
-    bounds = model.certified(seen, model.fresh_values(seen))
+    bounds = slices.certified(seen, slices.fresh_values(seen))
     assert len(bounds) == answer.certificate.repeats
     assert bounds[-1] == pytest.approx(answer.certificate.bound, rel=1e-9)
     assert 'class="chosen"' in page.html(seen)
@@ -202,7 +202,7 @@ def test_settings_that_depend_on_others_have_a_page():
         return {"x": trial.suggest_float("x", 0, 1), "y": trial.suggest_float("y", 0, 1) if kind == "a" else 0.5}
 
     answer = find(lambda p: p["x"] * p["y"], space, 5.0, budget=8, noise=0, seed=1, progress=False)
-    assert "history" in kinds(page.html(view(answer.study)))
+    assert "history" in kinds(page.html(snapshot(answer.study)))
 
 
 def test_names_keep_their_place(good):

@@ -14,9 +14,9 @@ from satisfice.gp.models import FixedModel
 from satisfice.paper.theory.confidence import ConstantWidth, RkhsWidth
 from satisfice.paper.theory.functions import draw_known_norm
 from satisfice.paper.theory.information import greedy_information_gain
-from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
+from satisfice.rules.baselines import ExploreThenCommit
 from satisfice.rules.elimination import Elimination, GoodElimination
-from satisfice.rules.explore import ExploreThenCommit
+from satisfice.rules.ucb import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.widths import BayesianWidth, sqrt_log, sqrt_log_cubed
 
 GRID = Box([(0.0, 1.0)]).grid(30)

@@ -32,13 +32,15 @@ class Pulls:
         self.domain, self.rewards = arms(len(means)), [[] for _ in means]
         nothing = np.empty((0, 1))
         seen = Seen(nothing, np.empty(0), sigma if noise is None else noise)
-        self.belief = Belief((), self.domain, TARGET, 1, seed, 0.0, nothing, nothing, True, failure=failure, seen=seen)
+        self.belief = Belief(
+            (), self.domain, TARGET, 1, seed, 0.0, nothing, nothing, True, error_rate=failure, seen=seen
+        )
 
     def ask(self):
         u = self.rule.propose(self.belief, default_rng([self.belief.seed, self.belief.step]))
         return int(np.flatnonzero(self.domain.U[:, 0] == u[0])[0])
 
-    def pull(self, arm):
+    def vjp(self, arm):
         reward = self.means[arm] + self.sigma * self.rng.standard_normal()
         self.rewards[arm].append(reward)
         points, values, noise = self.belief.seen
@@ -77,7 +79,7 @@ def test_the_pulled_arm_and_the_labels_are_those_of_a_plain_loop(rule):
         else:
             lower = {i: mean[i] - radius(N[i], 5) for i in range(5) if label[i] == "good"}
             assert lower[arm] == pytest.approx(max(lower.values()))
-        playing.pull(arm)
+        playing.vjp(arm)
         if not isinstance(rule, AnytimeThresholding) and label[arm] == "open":
             mean_now = sum(playing.rewards[arm]) / len(playing.rewards[arm])
             r = radius(len(playing.rewards[arm]), 5)
@@ -100,7 +102,7 @@ def test_an_arm_is_called_what_it_is_not_no_more_often_than_promised(rule):
             )
             for _ in range(100):
                 try:
-                    playing.pull(playing.ask())
+                    playing.vjp(playing.ask())
                 except NoSurvivors:
                     break
             good, bad = playing.belief.memory
@@ -116,7 +118,7 @@ def test_apt_sorts_the_arms_better_than_pulling_them_in_turn():
     for seed in range(60):
         playing = Pulls(AnytimeThresholding(), means, SIGMA, seed)
         for _ in range(160):
-            playing.pull(playing.ask())
+            playing.vjp(playing.ask())
         wrong += any((np.mean(r) >= TARGET) != (m >= TARGET) for r, m in zip(playing.rewards, means, strict=True))
         near.append(len(playing.rewards[0]) + len(playing.rewards[1]))
         rng = default_rng(seed)
@@ -155,8 +157,8 @@ def test_the_scale_of_the_noise_is_what_was_stated_in_the_models_units():
         learned.tell([x], y)
     fit = learned._fitted()
     points, values, noise = learned._belief(fit, 5).seen
-    assert fit.units.restore(values) == pytest.approx(np.array([0.2, 0.7, 0.5, -0.6]))
-    assert fit.units.restore_std(noise) == pytest.approx(2.0)
+    assert fit.scaler.restore(values) == pytest.approx(np.array([0.2, 0.7, 0.5, -0.6]))
+    assert fit.scaler.restore_std(noise) == pytest.approx(2.0)
     assert points[:, 0] == pytest.approx(np.array([0, 1, 1, 2]) / 3)
 
 

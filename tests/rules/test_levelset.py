@@ -88,7 +88,7 @@ def test_lse_sorts_by_intersected_intervals_and_asks_the_most_ambiguous_point(ac
 
 def test_the_width_of_lse_is_the_one_with_which_all_bounds_hold():
     belief = Belief(((1.0, GridPosterior.on(GRID.U, KERNEL, LAM, GRID.U[:0], np.empty(0))),), GRID, TARGET, 1, 0, 0.0,
-                    GRID.U[:0], GRID.U[:0], failure=0.1)  # fmt: skip
+                    GRID.U[:0], GRID.U[:0], error_rate=0.1)  # fmt: skip
     expected = np.sqrt(2 * np.log(SIZE * np.pi**2 / (6 * 0.1)))
     assert BayesianWidth(SIZE, 0.1)(1) == pytest.approx(expected)
     assert LevelSetEstimation().remember(belief).upper == pytest.approx(np.full(SIZE, expected))
@@ -107,7 +107,7 @@ def test_no_point_is_put_on_the_wrong_side_more_often_than_promised(rule):
             posterior, memory = GridPosterior.on(GRID.U, KERNEL, LAM, nothing, np.empty(0)), None
             for t in range(1, 41):
                 belief = Belief(
-                    ((1.0, posterior),), GRID, TARGET, t, seed, 0.0, nothing, nothing, True, memory, failure=0.2
+                    ((1.0, posterior),), GRID, TARGET, t, seed, 0.0, nothing, nothing, True, memory, error_rate=0.2
                 )
                 try:
                     u = some.propose(belief, default_rng([seed, t]))

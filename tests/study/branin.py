@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from satisfice import find
-from satisfice.study.mark import CANCELLED
+from satisfice.study.proposal import CANCELLED
 
 SPACE = {"x": (-5.0, 10.0), "y": (0.0, 15.0)}
 

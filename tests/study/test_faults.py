@@ -15,7 +15,7 @@ from optuna.trial import TrialState
 from processes import BLIND
 from satisfice import SatisficeWarning, find
 from satisfice.study.find import TooManyFailures
-from satisfice.study.mark import CANCELLED
+from satisfice.study.proposal import CANCELLED
 from satisfice.study.storage import open_storage
 
 

@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from processes import BLIND
 from satisfice import BadInput, Search, find
-from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.space import Space
 
 
@@ -80,11 +80,11 @@ def test_a_resumed_search_goes_on_as_if_never_interrupted(tmp_path):
 
 def test_without_a_seed_one_is_drawn_once(tmp_path):
     first = least_branin(budget=3, target=0.0, storage=tmp_path / "s.db", name="n", seed=None)
-    seed = Settings.of(first.study).seed
+    seed = SearchConfig.of(first.study).seed
     second = least_branin(budget=6, target=0.0, storage=tmp_path / "s.db", name="n", seed=None)
-    assert Settings.of(second.study).seed == seed
+    assert SearchConfig.of(second.study).seed == seed
     assert settings_of(second) == settings_of(least_branin(budget=6, target=0.0, seed=seed))
-    assert Settings.of(least_branin(budget=1, seed=None).study).seed != seed
+    assert SearchConfig.of(least_branin(budget=1, seed=None).study).seed != seed
 
 
 def test_another_target_is_taken_up_at_once(tmp_path):
@@ -94,7 +94,7 @@ def test_another_target_is_taken_up_at_once(tmp_path):
     assert (again.verdict, again.evaluations) == ("good", first.evaluations)
     harder = least_branin(target=0.6, storage=tmp_path / "s.db", name="n")
     assert harder.evaluations > first.evaluations
-    assert Settings.of(harder.study).target == 0.6
+    assert SearchConfig.of(harder.study).target == 0.6
 
 
 @pytest.mark.parametrize(

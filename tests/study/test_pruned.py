@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from satisfice import Box, GoodActionSampler, Search, find, stop_when_certain
 from satisfice.report import page
-from satisfice.study.view import view
+from satisfice.study.snapshot import snapshot
 
 
 class Above(optuna.pruners.BasePruner):
@@ -38,7 +38,7 @@ def test_pruned_trials_teach_where_not_to_look():
     assert states.count(TrialState.PRUNED) >= 3
     settings = [tuple(trial.params.values()) for trial in study.trials]
     assert len(set(settings)) == len(settings)  # none is asked again, pruned or not
-    shown = view(study)
+    shown = snapshot(study)
     assert [each.state for each in shown.evaluations].count("pruned") == states.count(TrialState.PRUNED)
     assert all(each.value is None for each in shown.evaluations if each.state == "pruned")
     assert shown.answer.evaluations == len(study.trials)
@@ -58,7 +58,7 @@ def test_a_setting_that_was_pruned_is_not_certified_by_the_repeats_that_went_bet
 
     study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(0.55, noise="learn", seed=1))
     study.optimize(objective, n_trials=500, callbacks=[stop_when_certain()])  # of ten searches the longest takes 83
-    answer = view(study).answer
+    answer = snapshot(study).answer
     assert (answer.verdict, answer.params) == ("good", {"c": "steady"})
 
 
@@ -70,7 +70,7 @@ def test_what_breaks_a_constraint_is_not_good_whatever_its_value():
 
     study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(1.4, noise=0, seed=1))
     study.optimize(objective, n_trials=60, callbacks=[stop_when_certain()])
-    shown = view(study)
+    shown = snapshot(study)
     assert shown.answer.verdict == "good"
     assert shown.answer.params == study.best_params
     assert shown.answer.params["y"] <= 0.5

@@ -10,9 +10,9 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSampler
 from optuna.trial import TrialState
 
 from satisfice import BadInput, GoodActionSampler, stop_when_certain
-from satisfice.study.history import Follower
-from satisfice.study.mark import ASKED, Mark
-from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.config import VERDICT, SearchConfig
+from satisfice.study.proposal import ASKED, Proposal
+from satisfice.study.replay import StudyReplay
 from satisfice.study.storage import open_storage
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -74,7 +74,7 @@ def test_the_callback_takes_nothing_without_a_target(given):
 def test_the_callback_has_the_defaults_of_the_sampler():
     study = study_of(optuna.samplers.RandomSampler(seed=0))
     study.optimize(bowl, n_trials=1, callbacks=[stop_when_certain(0.0, confidence=0.9)])
-    assert Settings.of(study) == Settings(0.0, "minimize", confidence=0.9, seed=0)
+    assert SearchConfig.of(study) == SearchConfig(0.0, "minimize", confidence=0.9, seed=0)
 
 
 def test_under_noise_repeats_repeat_every_parameter_the_conditional_ones_too():
@@ -91,7 +91,7 @@ def test_under_noise_repeats_repeat_every_parameter_the_conditional_ones_too():
     study = study_of(GoodActionSampler(0.9, noise=0.02, seed=3), "maximize")
     study.optimize(objective, n_trials=80, callbacks=[stop_when_certain()])
     assert study.user_attrs[VERDICT] == "good"
-    marks = {trial.number: Mark.of(trial) for trial in study.trials}
+    marks = {trial.number: Proposal.of(trial) for trial in study.trials}
     repeats = {number: mark.repeats for number, mark in marks.items() if mark and mark.repeats is not None}
     assert repeats
     for number, of in repeats.items():
@@ -105,7 +105,7 @@ def test_a_repeat_also_repeats_a_parameter_that_the_model_cannot_search():
     first.suggest_float("moving", 0, 1)
     study.tell(first, 1.0)
     trial = study.ask()
-    Mark([0.5], first.number, None).write(study, trial._trial_id)
+    Proposal([0.5], first.number, None).write(study, trial._trial_id)
     frozen = study._storage.get_trial(trial._trial_id)
     assert sampler.sample_independent(study, frozen, "moving", FloatDistribution(0, 2)) == first.params["moving"]
     other = sampler.sample_independent(study, frozen, "moving", FloatDistribution(5, 6))
@@ -168,26 +168,26 @@ def test_running_trials_are_pending_and_seen_by_a_second_sampler():
 
 
 def test_a_running_repeat_counts_as_a_candidate_under_test():
-    follower = Follower(Settings(0.0, noise=1.0, seed=1))
+    replay = StudyReplay(SearchConfig(0.0, noise=1.0, seed=1))
     study = study_of(None, "maximize")
     for x in (0.2, 0.4):
         distributions = {"x": FloatDistribution(0, 1)}
         study.add_trial(optuna.create_trial(value=x, params={"x": x}, distributions=distributions))
-    follower.catch_up(study)
-    assert follower.search.unseen == 0
-    Mark([0.4], 1, None).write(study, study.ask()._trial_id)
+    replay.catch_up(study)
+    assert replay.search.unseen == 0
+    Proposal([0.4], 1, None).write(study, study.ask()._trial_id)
     study.ask()
-    follower.catch_up(study)
-    assert follower.search.unseen == 2  # the point that is asked again, and a trial of which nothing is known
+    replay.catch_up(study)
+    assert replay.search.unseen == 2  # the point that is asked again, and a trial of which nothing is known
 
 
 def test_a_long_mark_is_stored_in_pieces(tmp_path):
     study = study_of(None, storage=open_storage(tmp_path / "s.db"))
     trial = study.ask()
-    mark = Mark((np.arange(400) / 7).tolist(), 3, 0.25)
+    mark = Proposal((np.arange(400) / 7).tolist(), 3, 0.25)
     mark.write(study, trial._trial_id)
     stored = study.get_trials()[0]
-    assert Mark.of(stored) == mark
+    assert Proposal.of(stored) == mark
     assert max(len(text) for text in stored.system_attrs.values()) < 2046
     assert len(stored.system_attrs[ASKED]) == 2045
 
@@ -196,8 +196,8 @@ def test_values_that_cannot_be_used_count_as_failures():
     study = study_of(GoodActionSampler(0.9, value_range=(0, 1), seed=1), "maximize")
     values = iter([0.5, float("inf"), 3.0, 0.2])
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) * 0 + next(values), n_trials=4)
-    with study.sampler.following(study) as follower:
-        answer = follower.answer()
+    with study.sampler.replaying(study) as replay:
+        answer = replay.answer()
     assert (answer.evaluations, answer.failures) == (2, 2)
 
 
@@ -213,11 +213,11 @@ def test_reseeding_changes_the_questions():
     sampler = GoodActionSampler(0.01, noise=0, seed=7)
     study = study_of(sampler)
     study.optimize(bowl, n_trials=3)
-    with sampler.following(study) as follower:
-        before = follower.ask(3)[0]
+    with sampler.replaying(study) as replay:
+        before = replay.ask(3)[0]
     sampler.reseed_rng()
-    with sampler.following(study) as follower:
-        assert follower.ask(3)[0].x != before.x
+    with sampler.replaying(study) as replay:
+        assert replay.ask(3)[0].x != before.x
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
         return trial
 
     def fresh(x):
-        with sampler.following(study) as follower:
-            return follower.search.fresh_values([x]).tolist()
+        with sampler.replaying(study) as replay:
+            return replay.search.fresh_values([x]).tolist()
 
     for _ in range(20):
         first, second, third = (ask() for _ in range(3))
@@ -252,13 +252,13 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
     before = fresh(x)
     study.tell(third, 3.0)
     assert fresh(x) == before
-    with sampler.following(study) as follower:
-        assert 3.0 in follower.search._y  # the model knows it
+    with sampler.replaying(study) as replay:
+        assert 3.0 in replay.search._y  # the model knows it
     study.tell(first, 1.0)
     assert fresh(x) == [*before, 1.0]
     study.tell(second, state=TrialState.FAIL)  # it is not waited for any longer
     assert fresh(x) == [*before, 1.0, 3.0]
-    again = Follower(sampler._settings)
+    again = StudyReplay(sampler._config)
     again.catch_up(study)
     assert again.search.fresh_values([x]).tolist() == fresh(x)
 
@@ -279,6 +279,6 @@ def test_certificates_hold_where_bad_evaluations_take_longer():
             running.sort(key=lambda each: each[0])
             now, trial, value = running.pop(0)
             study.tell(trial, value)
-        with sampler.following(study) as follower:
-            wrong += follower.answer().verdict == "good"
+        with sampler.replaying(study) as replay:
+            wrong += replay.answer().verdict == "good"
     assert wrong <= 5  # 2 are to be expected at the most; 6 and more of 40 come by chance in 1.4 %

@@ -21,7 +21,7 @@ from sqlalchemy import URL, make_url
 
 import nursery
 from satisfice.errors import BadInput, SatisficeError
-from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed
+from satisfice.study.retrying_storage import PATIENCE, DurableStorage, StorageFailed
 from satisfice.study.storage import OPENING, _patience, open_storage, open_study
 
 

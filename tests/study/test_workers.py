@@ -15,12 +15,12 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from processes import start
+from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.lease import ERROR, LEASE, PERIOD, WORKER_LOST, Lease, Look, reclaim
-from satisfice.study.mark import CANCELLED, Mark
-from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.proposal import CANCELLED, Proposal
+from satisfice.study.snapshot import snapshot
 from satisfice.study.space import Space
 from satisfice.study.storage import open_study
-from satisfice.study.view import view
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,11 +125,11 @@ def test_processes_confirm_a_setting_under_noise(tmp_path):
     answers = ended([start(script, where) for _ in range(3)])
     assert {verdict for verdict, _ in answers} == {"good"}
     trials = {trial.number: trial for trial in trials_of(where)}
-    marks = {number: Mark.of(trial) for number, trial in trials.items()}
+    marks = {number: Proposal.of(trial) for number, trial in trials.items()}
     for number, mark in marks.items():
         if mark is not None and mark.repeats is not None:
             assert trials[number].params == trials[mark.repeats].params
-    assert view(open_study("n", where, direction="maximize")).answer.verdict == "good"
+    assert snapshot(open_study("n", where, direction="maximize")).answer.verdict == "good"
 
 
 def test_the_trial_of_a_killed_worker_is_made_again_within_the_budget(where):
@@ -148,7 +148,7 @@ def test_the_trial_of_a_killed_worker_is_made_again_within_the_budget(where):
     ended([start(quick, where)])
     trials = trials_of(where)
     assert [trial.state for trial in trials] == [TrialState.FAIL] + [TrialState.COMPLETE] * 4
-    shown = view(open_study("n", where, direction="maximize"))
+    shown = snapshot(open_study("n", where, direction="maximize"))
     assert [each.state for each in shown.evaluations] == ["cancelled"] + ["complete"] * 4
 
 
@@ -199,7 +199,7 @@ def test_a_queued_trial_is_taken_by_one_of_many(where):
 def test_a_setting_that_loses_its_worker_three_times_is_a_failure():
     study = open_study(None, None, direction="maximize")
     space = Space.of({"x": (0.0, 1.0)})
-    Settings(2.0, space=space).store(study)
+    SearchConfig(2.0, space=space).store(study)
     lost = [(0.5, WORKER_LOST), (0.6, WORKER_LOST), (0.5, WORKER_LOST), (0.5, WORKER_LOST)]
     for x, error in (*lost, (0.7, "ValueError")):
         study.add_trial(
@@ -210,7 +210,7 @@ def test_a_setting_that_loses_its_worker_three_times_is_a_failure():
                 system_attrs={ERROR: error},
             )
         )
-    shown = view(study)
+    shown = snapshot(study)
     assert [each.state for each in shown.evaluations] == ["cancelled"] * 3 + ["failed"] * 2
     assert shown.answer.failures == 2
 

@@ -27,7 +27,7 @@ class MixedMarginal(NamedTuple):
     std: Array
     parts: list[tuple[float, MarginalWithPull]]  # weight first
 
-    def pull(self, by_mean: Array, by_std: Array) -> Array:
+    def vjp(self, by_mean: Array, by_std: Array) -> Array:
         """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,).
 
         Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, changes by w_k (mean_k - mean) with mean_k and by
@@ -35,7 +35,7 @@ class MixedMarginal(NamedTuple):
         """
         by_half_variance = by_std / self.std
         pulled = [
-            part.pull(
+            part.vjp(
                 weight * (by_mean + by_half_variance * (part.mean - self.mean)), weight * by_half_variance * part.std
             )
             for weight, part in self.parts
@@ -78,7 +78,7 @@ class Belief:
     may_repeat: bool = False  # under noise a point may be asked again, where there is no other left
     memory: object = None  # what a rule that remembers has folded at each tell
     stale: int = 0
-    failure: float = 0.05  # the probability with which bounds that promise something may be wrong
+    error_rate: float = 0.05  # the probability with which bounds that promise something may be wrong
     seen: Seen = NOTHING
 
     @cached_property
@@ -104,9 +104,9 @@ class Belief:
         variances = np.stack([marginal.std for marginal in marginals]) ** 2 + (means - mean) ** 2
         return Marginal(mean, np.sqrt((weights * variances).sum(axis=0)))
 
-    def marginal_with_pull(self, U: Array) -> MixedMarginal:
+    def marginal_with_vjp(self, U: Array) -> MixedMarginal:
         """Mean and std of f at U (m, d) under the mixture, and their derivatives in U by the chain rule."""
-        parts = [(weight, posterior.marginal_with_pull(U)) for weight, posterior in self.members]
+        parts = [(weight, posterior.marginal_with_vjp(U)) for weight, posterior in self.members]
         mixed = self.mixed([Marginal(part.mean, part.std) for _, part in parts])
         return MixedMarginal(*mixed, parts)
 

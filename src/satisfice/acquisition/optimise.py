@@ -41,23 +41,23 @@ class Climbers(NamedTuple):
     """Points (r, d), their scores (r,), the derivatives of those (r, d), and what is known of the inverse Hessians."""
 
     points: Array
-    heights: Array
-    slopes: Array
+    values: Array
+    gradients: Array
     H: Array  # (r, d, d), of minus the score
     fresh: npt.NDArray[np.bool_]  # (r,): whether that is still a guess
 
     @classmethod
     def at(cls, points: Array, score: ScoreFunction) -> "Climbers":
         """Those at the given points, with a first step that is short."""
-        heights, slopes = score.with_gradient(points)
-        steepest = np.maximum(np.abs(slopes).max(axis=1), TINY)
+        values, gradients = score.with_gradient(points)
+        steepest = np.maximum(np.abs(gradients).max(axis=1), TINY)
         H = np.eye(points.shape[1]) * (FIRST_STEP / steepest)[:, None, None]
-        return cls(points, heights, slopes, H, np.ones(len(points), dtype=bool))
+        return cls(points, values, gradients, H, np.ones(len(points), dtype=bool))
 
     def some(self, chosen: npt.NDArray[np.intp]) -> "Climbers":
         """Those with the given numbers."""
-        points, heights, slopes, H, fresh = self
-        return Climbers(points[chosen], heights[chosen], slopes[chosen], H[chosen], fresh[chosen])
+        points, values, gradients, H, fresh = self
+        return Climbers(points[chosen], values[chosen], gradients[chosen], H[chosen], fresh[chosen])
 
 
 class Candidates(NamedTuple):
@@ -99,7 +99,7 @@ def best_from(
     first = descending(scores[:spread])[:half]
     second = spread + descending(scores[spread:])[: RESTARTS - half]
     climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin)
-    tops = descending(climbed.heights)[:POLISHED]
+    tops = descending(climbed.values)[:POLISHED]
     climbed.points[tops] = climb(score, climbed.some(tops), POLISH_ROUNDS, margin).points
     found = belief.domain.snap(np.round(climbed.points / RESOLUTION) * RESOLUTION)
     return best_of(np.vstack([found, points]), np.append(score(found), scores), belief, rng)

@@ -33,7 +33,7 @@ def key_of(u: npt.ArrayLike) -> bytes:
 
 
 @dataclass
-class Ledger:
+class ReplicateLog:
     """Which values are fresh; the search writes it."""
 
     first: dict[bytes, float] = field(default_factory=dict)  # the first value at each point
@@ -140,7 +140,7 @@ class Prospect:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReplicationPlan:
     """Whether to ask a point again, and what it would cost."""
 
     repeat: int | None  # the index of a value at the point to ask again; None: explore
@@ -157,7 +157,7 @@ def plan(
     tested: int,
     evaluations: int,
     repeats: int,
-) -> Plan:
+) -> ReplicationPlan:
     """Compare what it would take to certify each of the points.
 
     `test` and `target` are in the model's units, as the prospects are. If evidence e is wanting and each fresh value brings
@@ -173,12 +173,14 @@ def plan(
             costs[prospect] = max(wanting / max(test.rate(prospect.gap, prospect.spread, target), 1e-300), 1.0)
     margin = float(np.sqrt(2 * opening / affordable))
     if not costs:
-        return Plan(None, None, np.inf, margin)
+        return ReplicationPlan(None, None, np.inf, margin)
     chosen = min(costs, key=lambda prospect: costs[prospect])
     for prospect, cost in costs.items():
         if prospect.present and cost <= LOYALTY * costs[chosen]:
             chosen = prospect
-    return Plan(chosen.index if costs[chosen] <= affordable else None, chosen.index, float(costs[chosen]), margin)
+    return ReplicationPlan(
+        chosen.index if costs[chosen] <= affordable else None, chosen.index, float(costs[chosen]), margin
+    )
 
 
 def own_spread(values: Array, sigma: float) -> float:

@@ -9,12 +9,12 @@ from satisfice.errors import BadInput
 WANTED = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value was wanted"
 WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})\Z")  # 007 is a text
 REAL = re.compile(r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z")
-Form = tuple[float | str, ...] | list[float | str]
+Correlation = tuple[float | str, ...] | list[float | str]
 
 
-def read_params(texts: Sequence[str]) -> dict[str, Form]:
+def read_params(texts: Sequence[str]) -> dict[str, Correlation]:
     """The space that the texts write, by name and in order."""
-    space: dict[str, Form] = {}
+    space: dict[str, Correlation] = {}
     for text in texts:
         name, form = read_param(text)
         if name in space:
@@ -23,7 +23,7 @@ def read_params(texts: Sequence[str]) -> dict[str, Form]:
     return space
 
 
-def read_param(text: str) -> tuple[str, Form]:
+def read_param(text: str) -> tuple[str, Correlation]:
     """The name and the short form: a tuple for a range, a list for choices or a constant.
 
     >>> read_param("rate=1e-5:0.1:log")
@@ -59,7 +59,7 @@ def _plain(text: str) -> float | str:
     return text if number is None else number
 
 
-def _range(text: str, parts: list[str]) -> Form:
+def _range(text: str, parts: list[str]) -> Correlation:
     """The short form of low:high, low:high:log or low:high:step=S."""
     ends = [read_number(part) for part in parts[:2]]
     third = parts[2:]

@@ -88,8 +88,8 @@ def stored_study(storage: str, name: str) -> "optuna.Study":
 
 def _status(given: argparse.Namespace) -> int:
     """Print what the study knows."""
-    from satisfice.report.words import goal
-    from satisfice.study.view import begun, view
+    from satisfice.report.text import goal
+    from satisfice.study.snapshot import begun, snapshot
 
     check_output(given)
     study = stored_study(given.storage, given.name)
@@ -97,13 +97,13 @@ def _status(given: argparse.Namespace) -> int:
         write_csv(study, given.csv)
     if given.csv == STDOUT:
         return 0
-    seen = begun(study) or view(study)
+    seen = begun(study) or snapshot(study)
     running = sum(each.state == "running" for each in seen.evaluations)
-    target = None if seen.settings is None else seen.settings.target
+    target = None if seen.config is None else seen.config.target
     if given.json:
         print(as_json(seen.answer, name=given.name, target=target, running=running))
         return 0
-    said = "not known yet: the search is just starting" if seen.settings is None else goal(seen.settings)
+    said = "not known yet: the search is just starting" if seen.config is None else goal(seen.config)
     print(lines(seen.answer, [("target", said), *([("running", f"{running}")] if running else [])]))
     return 0
 
@@ -111,7 +111,7 @@ def _status(given: argparse.Namespace) -> int:
 def _report(given: argparse.Namespace) -> int:
     """Write the report."""
     from satisfice.report import page
-    from satisfice.study.view import begun, view
+    from satisfice.study.snapshot import begun, snapshot
 
     check_output(given)
     study = stored_study(given.storage, given.name)
@@ -120,7 +120,7 @@ def _report(given: argparse.Namespace) -> int:
         raise BadInput(
             f"study {given.name!r:.80} has no evaluation yet, so there is nothing to report; see `satisfice status`"
         )
-    path = page.write(view(study), given.out)
+    path = page.write(snapshot(study), given.out)
     print(plain(f"the report is {path}"), file=sys.stderr if is_stream(path) else sys.stdout)
     return 0
 
@@ -211,8 +211,8 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
 
     No model is fitted for it.
     """
+    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
     from satisfice.study.space import COLUMNS
-    from satisfice.study.view import column_of, listing, parameter_names, row_of
 
     space, evaluations = listing(study)
     names = parameter_names(space, evaluations)
@@ -230,7 +230,7 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
 
 
 def _cell(value: Any) -> str:
-    from satisfice.study.earlier import FORMULA  # what is exported can be imported again
+    from satisfice.study.warm_start import FORMULA  # what is exported can be imported again
 
     if value is None:
         return ""
@@ -256,7 +256,7 @@ def hidden(storage: str) -> str:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
-    from satisfice.study.durable import shown
+    from satisfice.study.retrying_storage import shown
 
     try:
         return shown(make_url(storage))

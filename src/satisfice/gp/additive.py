@@ -8,7 +8,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.spatial.distance import squareform
 
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Hyperparameters
 from satisfice.types import Array
 
@@ -26,7 +26,7 @@ class _AdditivePairs:
     def value(self) -> Array:
         return self.kernel.variance * np.asarray(self.rho.mean(axis=0))
 
-    def pull(self, weights: Array) -> Array:
+    def vjp(self, weights: Array) -> Array:
         d = len(self.rho)
         pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
         return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
@@ -53,7 +53,7 @@ class _AdditiveGram:
         np.fill_diagonal(matrix, self.kernel.variance)
         return np.asarray(matrix)
 
-    def pull_parameters(self, weights: Array) -> Array:
+    def vjp_parameters(self, weights: Array) -> Array:
         """Every pair counts twice; the diagonal depends on the scale alone."""
         pairs = squareform(weights, checks=False)
         total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
@@ -69,7 +69,7 @@ class Additive(Hyperparameters):
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        rho, d = FORMS[self.form].rho, A.shape[1]
+        rho, d = CORRELATIONS[self.form].rho, A.shape[1]
         A, B = A / self.lengthscale, B / self.lengthscale
         total, r2 = np.zeros((len(A), len(B))), np.empty((len(A), len(B)))
         for j in range(d):  # one coordinate at a time, in place: the matrices may be large
@@ -81,7 +81,7 @@ class Additive(Hyperparameters):
     def cross(self, U: Array, X: Array) -> _AdditivePairs:
         """k(U, X) and its derivative in U."""
         difference = self._difference(U, X)
-        return _AdditivePairs(self, difference, *FORMS[self.form].rho_and_slope(difference**2))
+        return _AdditivePairs(self, difference, *CORRELATIONS[self.form].rho_and_slope(difference**2))
 
     def gram(self, X: Array) -> _AdditiveGram:
         """k(X, X) and its derivative in the hyperparameters."""
@@ -91,7 +91,7 @@ class Additive(Hyperparameters):
             r2 = column[first]
             r2 -= column[second]
             r2 *= r2
-            along, slope = FORMS[self.form].rho_and_slope(r2)
+            along, slope = CORRELATIONS[self.form].rho_and_slope(r2)
             rho += along
             bends[j % len(bends)] += np.multiply(slope, r2, out=slope)
         return _AdditiveGram(self, X.shape[1], rho, bends)
@@ -100,7 +100,7 @@ class Additive(Hyperparameters):
         """Each feature sees one coordinate; the coordinates take turns."""
         along = np.arange(count) % dimension
         frequencies = np.zeros((count, dimension))
-        draws = FORMS[self.form].frequencies((count, 1), rng)[:, 0]
+        draws = CORRELATIONS[self.form].frequencies((count, 1), rng)[:, 0]
         frequencies[np.arange(count), along] = draws / np.broadcast_to(self.lengthscale, (dimension,))[along]
         share = np.bincount(along, minlength=dimension)
         return frequencies, self.scale / np.sqrt(dimension * share[along])

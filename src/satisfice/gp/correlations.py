@@ -15,7 +15,7 @@ _SQRT3, _SQRT5 = np.sqrt(3.0), np.sqrt(5.0)
 
 
 @dataclass(frozen=True)
-class Form:
+class Correlation:
     """A correlation as a function of r^2: rho alone (it may take the memory of r^2), rho with its slope rho'(r) / r, and its
     spectral distribution.
     """
@@ -79,9 +79,9 @@ def _matern52(r2: Array) -> tuple[Array, Array]:
     return rho, a
 
 
-FORMS: dict[str, Form] = {
-    "se": Form(_se_alone, _se, np.inf),
-    "matern12": Form(lambda r2: np.exp(-np.sqrt(r2)), _matern12, 0.5),
-    "matern32": Form(lambda r2: _matern32(r2)[0], _matern32, 1.5),
-    "matern52": Form(_matern52_alone, _matern52, 2.5),
+CORRELATIONS: dict[str, Correlation] = {
+    "se": Correlation(_se_alone, _se, np.inf),
+    "matern12": Correlation(lambda r2: np.exp(-np.sqrt(r2)), _matern12, 0.5),
+    "matern32": Correlation(lambda r2: _matern32(r2)[0], _matern32, 1.5),
+    "matern52": Correlation(_matern52_alone, _matern52, 2.5),
 }

@@ -37,7 +37,7 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     M -= lower  # the upper half of what LAPACK returns is zero
     M -= lower.T
     M.flat[:: len(y) + 1] = diagonal
-    gradient = 0.5 * np.append(gram.pull_parameters(M), lam * np.trace(M))
+    gradient = 0.5 * np.append(gram.vjp_parameters(M), lam * np.trace(M))
     return float(value), gradient
 
 

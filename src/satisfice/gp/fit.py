@@ -10,7 +10,7 @@ from satisfice.domain.box import Domain
 from satisfice.gp.evidence import Learned
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import Units
+from satisfice.gp.scaling import OutputScaler
 from satisfice.types import Array
 
 Indices = npt.NDArray[np.intp]
@@ -18,7 +18,7 @@ Hyperparameters = tuple[Learned[Kernel], ...]  # of each kernel of a model
 
 
 @dataclass(frozen=True)
-class Observations:
+class Dataset:
     """What has been seen, to be maximised: points U (n, d) of the unit cube, values y (n,), and what is known of them."""
 
     domain: Domain
@@ -28,7 +28,7 @@ class Observations:
     noise: float | None  # the standard deviation of the noise; None: to be learned
     seed: int
 
-    def first(self, n: int) -> "Observations":
+    def first(self, n: int) -> "Dataset":
         """The first n of them."""
         return replace(self, U=self.U[:n], y=self.y[:n])
 
@@ -47,7 +47,7 @@ class Fit:
 
     n: int
     learned_at: int  # the number of observations at which hyperparameters were learned last
-    units: Units
+    scaler: OutputScaler
     posteriors: tuple[Posterior, ...]
     weights: Array
     kept: Indices = field(repr=False)  # which observations the posteriors hold
@@ -80,5 +80,5 @@ class Model(Protocol):
     def is_mixture(self, dimension: int) -> bool:
         """Whether its beliefs are mixtures of several posteriors."""
 
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+    def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
         """The fit to the observations; `previous` is a fit to the first few of the same observations, or None."""

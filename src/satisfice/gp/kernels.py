@@ -1,9 +1,9 @@
 """Stationary kernels on the unit cube: values, and derivatives in the points and in every hyperparameter.
 
-A kernel is k(x, x') = s^2 rho(r) with r^2 = sum_j ((x_j - x'_j) / l_j)^2 (rho: see `FORMS`), or, `Additive`, the
+A kernel is k(x, x') = s^2 rho(r) with r^2 = sum_j ((x_j - x'_j) / l_j)^2 (rho: see `CORRELATIONS`), or, `Additive`, the
 mean over the coordinates j of s^2 rho(|x_j - x'_j| / l_j). Derivatives are never tensors of shape (m, n, d): with
 slope(r) = rho'(r) / r, the derivative of k in x_j is s^2 slope(r) (x_j - x'_j) / l_j^2, so a weighted sum of derivatives is
-two matrix products (`pull`), and so is a weighted sum of the derivatives in the length-scales (`pull_parameters`).
+two matrix products (`vjp`), and so is a weighted sum of the derivatives in the length-scales (`vjp_parameters`).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from satisfice.errors import BadInput
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.types import Array
 
 
@@ -25,7 +25,7 @@ class Cross(Protocol):
     def value(self) -> Array:
         """k(u_m, x_i), shape (m, n)."""
 
-    def pull(self, weights: Array) -> Array:
+    def vjp(self, weights: Array) -> Array:
         """sum_i weights[m, i] dk(u_m, x_i)/du_m, shape (m, d); weights (n,) serve every m."""
 
 
@@ -36,7 +36,7 @@ class Gram(Protocol):
     def value(self) -> Array:
         """k(x_i, x_j), shape (n, n)."""
 
-    def pull_parameters(self, weights: Array) -> Array:
+    def vjp_parameters(self, weights: Array) -> Array:
         """sum_ij weights[i, j] dk(x_i, x_j)/dparameters for symmetric weights."""
 
 
@@ -84,8 +84,8 @@ class Kernel(Protocol):
 
 
 def _check(form: str, lengthscale: Array, scale: float) -> None:
-    if form not in FORMS:
-        raise BadInput(f"kernel: form {form!r} came; one of {', '.join(FORMS)} was wanted")
+    if form not in CORRELATIONS:
+        raise BadInput(f"kernel: form {form!r} came; one of {', '.join(CORRELATIONS)} was wanted")
     if lengthscale.ndim != 1 or not (np.isfinite(lengthscale) & (lengthscale > 0)).all():
         raise BadInput(f"kernel: length-scale {lengthscale!r} came; positive numbers were wanted")
     if not (np.isfinite(scale) and scale > 0):
@@ -161,11 +161,11 @@ class StationaryPairs(RadialPairs):
 
     kernel: "Stationary"
 
-    def pull(self, weights: Array) -> Array:
+    def vjp(self, weights: Array) -> Array:
         """dk/dx_j = s^2 slope(r) (x_j - x'_j) / l_j^2, summed with the weights."""
         return self.kernel.variance * self.slopes_times_steps(weights) / self.kernel.lengthscale**2
 
-    def pull_parameters(self, weights: Array) -> Array:
+    def vjp_parameters(self, weights: Array) -> Array:
         """dk/dlog l_j = -s^2 slope(r) (x_j - x'_j)^2 / l_j^2 and dk/dlog s = 2 k, summed with the weights.
 
         One matrix product serves all length-scales: sum_ij M_ij (x_ik - x_jk)^2 = 2 (r'x_k^2 - x_k'M x_k), r = M 1.
@@ -191,7 +191,7 @@ class Stationary(Hyperparameters):
 
     def of_r2(self, r2: Array) -> Array:
         """s^2 rho(r), in the memory of r^2."""
-        K = FORMS[self.form].rho(r2)
+        K = CORRELATIONS[self.form].rho(r2)
         K *= self.variance
         return K
 
@@ -202,7 +202,7 @@ class Stationary(Hyperparameters):
     def cross(self, U: Array, X: Array) -> StationaryPairs:
         """k(U, X) and its derivative in U."""
         r2 = self.r2(U, X)
-        return StationaryPairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
+        return StationaryPairs(self, U, X, r2, *CORRELATIONS[self.form].rho_and_slope(r2))
 
     def gram(self, X: Array) -> StationaryPairs:
         """k(X, X) and its derivative in the hyperparameters."""
@@ -210,5 +210,5 @@ class Stationary(Hyperparameters):
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
         """Frequencies drawn from the spectral distribution, all of one amplitude."""
-        frequencies = FORMS[self.form].frequencies((count, dimension), rng) / self.lengthscale
+        frequencies = CORRELATIONS[self.form].frequencies((count, dimension), rng) / self.lengthscale
         return frequencies, np.full(count, self.scale / np.sqrt(count))

@@ -7,13 +7,13 @@ import numpy as np
 
 from satisfice.domain.finite import Finite
 from satisfice.errors import BadInput
-from satisfice.gp.families import auto_families, exact_families, paper_families
-from satisfice.gp.fit import Fit, Model, Observations
+from satisfice.gp.fit import Dataset, Fit, Model
 from satisfice.gp.grid import GridPosterior
 from satisfice.gp.kernels import Kernel
-from satisfice.gp.learned import OFTEN, LearnedModel, every_third, has_grown
+from satisfice.gp.mixture import OFTEN, KernelMixture, every_third, has_grown
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import Units
+from satisfice.gp.priors import auto_families, exact_families, paper_families
+from satisfice.gp.scaling import OutputScaler
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class FixedModel:
         if not (np.isfinite(self.lam) and self.lam >= 0):
             raise BadInput(f"FixedModel: lam = {self.lam!r} came; a variance, 0 or more, was wanted")
 
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+    def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
         """The posterior, extended by the new observations one by one; on a finite domain kept on all of its points."""
         posterior = previous.posteriors[0] if previous is not None else self._prior(seen)
         n, done = len(seen.y), len(posterior.y)
         for u, value in zip(seen.U[done:], seen.y[done:], strict=True):
             posterior = posterior.extend(u, float(value))
-        return Fit(n, 0, Units(), (posterior,), np.ones(1), np.arange(n))
+        return Fit(n, 0, OutputScaler(), (posterior,), np.ones(1), np.arange(n))
 
     @property
     def starting_points(self) -> int:
@@ -48,7 +48,7 @@ class FixedModel:
         """It has one kernel."""
         return False
 
-    def _prior(self, seen: Observations) -> Posterior:
+    def _prior(self, seen: Dataset) -> Posterior:
         nothing, d = seen.first(0), seen.domain.dimension
         if (scales := np.size(getattr(self.kernel, "lengthscale", 0.0))) not in (1, d):
             raise BadInput(f"FixedModel: {scales} length-scales came; one for all coordinates or {d} were wanted")
@@ -57,9 +57,9 @@ class FixedModel:
         return Posterior.given(self.kernel, self.lam, nothing.U, nothing.y)
 
 
-def paper_model() -> LearnedModel:
+def paper_model() -> KernelMixture:
     """The model of the paper's experiments (section 5.2)."""
-    return LearnedModel(paper_families, every_third, chain=OFTEN)
+    return KernelMixture(paper_families, every_third, chain=OFTEN)
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,18 @@ class EitherModel:
         """Whether one of them is."""
         return self.exact.is_mixture(dimension) or self.noisy.is_mixture(dimension)
 
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+    def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
         """The fit of the one that is for such observations."""
         return (self.exact if seen.noise == 0 else self.noisy).fit(seen, previous)
 
 
 def auto_model() -> EitherModel:
-    """The default: a mixture of kernels weighted by evidence; without noise of more kernels, in bent units.
+    """The default: a mixture of kernels weighted by evidence; without noise of more kernels, with warped values.
 
-    Noise is not bent: its downward half would be drawn together, and the means come out too high.
+    Noise is not warped: its downward half would be drawn together, and the means come out too high.
     """
-    exact = LearnedModel(exact_families, has_grown, bends=True, integrates=True, tolerance=1e-3)
-    return EitherModel(exact, LearnedModel(auto_families, has_grown))
+    exact = KernelMixture(exact_families, has_grown, warps=True, integrates=True, tolerance=1e-3)
+    return EitherModel(exact, KernelMixture(auto_families, has_grown))
 
 
 MODELS: dict[str, Callable[[], Model]] = {"auto": auto_model, "paper": paper_model}

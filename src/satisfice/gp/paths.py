@@ -42,7 +42,7 @@ class Path:
         if len(self.X):
             cross = self.kernel.cross(U, self.X)
             value = value + cross.value @ self.weights
-            gradient = gradient + cross.pull(self.weights)
+            gradient = gradient + cross.vjp(self.weights)
         return value, gradient
 
 

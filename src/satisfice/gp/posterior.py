@@ -37,9 +37,9 @@ class MarginalWithPull(NamedTuple):
     alpha: Array  # (n,)
     weights: Array  # (m, n)
 
-    def pull(self, by_mean: Array, by_std: Array) -> Array:
+    def vjp(self, by_mean: Array, by_std: Array) -> Array:
         """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,)."""
-        return self.cross.pull(by_mean[:, None] * self.alpha + by_std[:, None] * self.weights)
+        return self.cross.vjp(by_mean[:, None] * self.alpha + by_std[:, None] * self.weights)
 
 
 def cholesky(K: Array) -> tuple[Array, float]:
@@ -160,7 +160,7 @@ class Posterior:
             halves = solve_lower(self.L, K.T)
         return Marginal(K @ self.alpha, self._std(np.einsum("nm,nm->m", halves, halves)))
 
-    def marginal_with_pull(self, U: Array) -> MarginalWithPull:
+    def marginal_with_vjp(self, U: Array) -> MarginalWithPull:
         """The marginal at U (m, d), and its derivatives in U by the chain rule."""
         cross = self.kernel.cross(U, self.X)
         K = cross.value

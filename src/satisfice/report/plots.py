@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from satisfice.report.axes import BOTTOM, RIGHT, TOP, Choices, Frame, Linear, Scale, scale_around, shown, svg, tag
-from satisfice.study.view import Evaluation
+from satisfice.report.svg import BOTTOM, RIGHT, TOP, Choices, Frame, Linear, Scale, scale_around, shown, svg, tag
+from satisfice.study.snapshot import Evaluation
 from satisfice.types import Array
 
 

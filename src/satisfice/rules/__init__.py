@@ -5,17 +5,17 @@ from typing import Protocol, runtime_checkable
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
-from satisfice.rules.aspire import Aspire
-from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
+from satisfice.rules.analytic import ExpectedExcess, ExpectedImprovement, ProbabilityGood, ProbabilityImprovement
+from satisfice.rules.aspiration import Aspiration
+from satisfice.rules.baselines import ExploreThenCommit, Random, Sobol
 from satisfice.rules.elimination import Elimination, GoodElimination
-from satisfice.rules.explore import ExploreThenCommit, Random, Sobol
 from satisfice.rules.goodarms import AnytimeThresholding, DilemmaOfConfidence, UpperBoundGoodArm
 from satisfice.rules.knownoptimum import ConfidenceBoundMinimisation, ExpectedRegret
 from satisfice.rules.levelset import LevelSetEstimation, Straddle, TruncatedVariance
 from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead, MaxValueEntropy
-from satisfice.rules.marginal import ExpectedExcess, ExpectedImprovement, ProbabilityGood, ProbabilityImprovement
 from satisfice.rules.requirements import Requirements
-from satisfice.rules.sampled import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling
+from satisfice.rules.thompson import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling
+from satisfice.rules.ucb import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.types import Array
 
 
@@ -43,7 +43,7 @@ class ConcludingRule(Protocol):
 
 
 RULES: dict[str, type[Rule]] = {
-    "aspire": Aspire,
+    "aspire": Aspiration,
     "pg": ProbabilityGood,
     "eg": ExpectedExcess,
     "gs": GoodActionSearch,

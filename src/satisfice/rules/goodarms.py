@@ -75,7 +75,7 @@ class GoodArmIdentification(ABC):
     def remember(self, belief: Belief) -> Labels:
         """What each arm is called; that stays."""
         arms = arms_of(belief)
-        half = half_widths(arms, belief.seen.noise, belief.failure)
+        half = half_widths(arms, belief.seen.noise, belief.error_rate)
         none = np.zeros(len(half), dtype=bool)
         good, bad = belief.memory if isinstance(belief.memory, Labels) else (none, none)
         undecided = ~(good | bad)
@@ -91,7 +91,7 @@ class GoodArmIdentification(ABC):
             raise nothing_is_good()
         arms = arms_of(belief)
         if (good | bad).all():
-            lower = arms.means - half_widths(arms, belief.seen.noise, belief.failure)
+            lower = arms.means - half_widths(arms, belief.seen.noise, belief.error_rate)
             return best_of(finite_points(belief), np.where(good, lower, -np.inf), belief, rng)
         index = np.where(arms.counts > 0, self.index(belief, arms), np.inf)
         return best_of(finite_points(belief), np.where(good | bad, -np.inf, index), belief, rng)
@@ -125,7 +125,7 @@ class UpperBoundGoodArm(GoodArmIdentification):
 
     def index(self, belief: Belief, arms: Arms) -> Array:
         """m_i + R sqrt(2 log(4 K N_i^2 / failure) / N_i)."""
-        return arms.means + half_widths(arms, belief.seen.noise, belief.failure)
+        return arms.means + half_widths(arms, belief.seen.noise, belief.error_rate)
 
 
 @dataclass(frozen=True)

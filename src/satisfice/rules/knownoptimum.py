@@ -15,7 +15,7 @@ from numpy.random import Generator
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.formulas import Score, log_expected_excess, mix_logs
 from satisfice.acquisition.optimise import maximise
-from satisfice.rules.marginal import Formula, Mix, MixedScore
+from satisfice.rules.analytic import Formula, Mix, MixedScore
 from satisfice.rules.widths import Width, sqrt_log
 from satisfice.types import Array
 

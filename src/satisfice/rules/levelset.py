@@ -33,9 +33,9 @@ class StraddleScore:
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         """The scores (m,) and their derivatives in U (m, d)."""
-        found = self.belief.marginal_with_pull(U)
+        found = self.belief.marginal_with_vjp(U)
         above = found.mean - self.belief.target
-        gradient = found.pull(-np.sign(above), np.full(len(U), self.width))
+        gradient = found.vjp(-np.sign(above), np.full(len(U), self.width))
         return self.width * found.std - np.abs(above), gradient
 
 

@@ -275,8 +275,8 @@ class MaxValueInformation:
         """The information (m,) and its derivatives in U (m, d)."""
         value, gradient = np.zeros(len(U)), np.zeros(U.shape)
         for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
-            part = posterior.marginal_with_pull(U)
+            part = posterior.marginal_with_vjp(U)
             score: Score = max_value_information(part.mean, part.std, maxima)
             value += weight * score.value
-            gradient += weight * part.pull(score.by_mean, score.by_std)
+            gradient += weight * part.vjp(score.by_mean, score.by_std)
         return value, gradient

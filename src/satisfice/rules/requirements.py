@@ -59,7 +59,7 @@ def nothing_is_good() -> NoSurvivors:
 
 def promised_width(belief: Belief) -> Width:
     """The width with which the bounds of a known kernel hold at all points of a finite domain and at all times."""
-    return BayesianWidth(len(finite_points(belief)), belief.failure)
+    return BayesianWidth(len(finite_points(belief)), belief.error_rate)
 
 
 def width_of(width: Width | PosteriorWidth, belief: Belief) -> float:

@@ -1,4 +1,4 @@
-"""`Told`: the values and failures that a search has been told of, and what they certify by themselves, without a model."""
+"""`Observations`: the values and failures that a search has seen, and what they certify by themselves, without a model."""
 
 from collections.abc import Sized
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise, checked_range
-from satisfice.certify.replicates import Ledger, certificate, key_of
+from satisfice.certify.replicates import ReplicateLog, certificate, key_of
 from satisfice.checks import checked_direction, number, sign_of, stated_noise
 from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
@@ -36,7 +36,7 @@ class Rows:
         return self._room[: self._count]
 
 
-class Told:
+class Observations:
     """All that was told of a domain and a target, as values to be maximised."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Told:
         self._told, self._scaled, self._values = Rows(d), Rows(d), Rows()
         self._failures = Rows(d)
         self._failed_keys: list[bytes] = []
-        self._ledger = Ledger()
+        self._replicates = ReplicateLog()
         self._certificate: tuple[int, Certificate] | None = None  # with the index of its point
         self.unseen = 0  # so many candidates may be under test elsewhere that nobody has told of yet
 
@@ -99,7 +99,7 @@ class Told:
         """Whether the objective is noise-free; None as long as nobody knows."""
         if self._stated_noise is not None:
             return self._stated_noise == 0
-        return self._ledger.deterministic
+        return self._replicates.deterministic
 
     @property
     def exhausted(self) -> bool:
@@ -123,14 +123,18 @@ class Told:
         self._told.append(np.asarray(x, dtype=np.float64) + 0.0)
         self._scaled.append(u)
         self._values.append(y)
-        if self._ledger.add(key_of(u), y, fresh) and not held:
+        if self._replicates.add(key_of(u), y, fresh) and not held:
             self.count(x, value)
 
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value, not the first one at its point, count towards a certificate."""
         key = self.key(x)
-        if self._ledger.count(key, self._sign * value) and self._certificate is None and self.deterministic is False:
-            values = np.array(self._ledger.fresh[key])
+        if (
+            self._replicates.count(key, self._sign * value)
+            and self._certificate is None
+            and self.deterministic is False
+        ):
+            values = np.array(self._replicates.fresh[key])
             found = certificate(self.test, values, self._goal, self._delta, self.tested)
             if found is not None:
                 self._certificate = next(k for k, u in enumerate(self._U) if key_of(u) == key), found
@@ -144,12 +148,12 @@ class Told:
         u = self._point(x)
         self._failures.append(u)
         self._failed_keys.append(key_of(u))
-        self._ledger.fail(key_of(u), bad)
+        self._replicates.fail(key_of(u), bad)
 
     @property
     def _hopeless(self) -> Array:
         """The points (k, d) that failed, without those that have values as well and may be asked again."""
-        ledger = self._ledger
+        ledger = self._replicates
         chosen = [key not in ledger.first or key in ledger.dropped for key in self._failed_keys]
         return self._failed[np.array(chosen, dtype=bool)]
 
@@ -159,11 +163,11 @@ class Told:
 
     def is_candidate(self, x: npt.ArrayLike) -> bool:
         """Whether the point x is one that has been tested, or is being tested."""
-        return self.key(x) in self._ledger.fresh
+        return self.key(x) in self._replicates.fresh
 
     def fresh_values(self, x: npt.ArrayLike) -> Array:
         """The fresh values (m,) seen at the point x, in the user's units."""
-        return self._sign * np.array(self._ledger.fresh.get(self.key(x), []))
+        return self._sign * np.array(self._replicates.fresh.get(self.key(x), []))
 
     @property
     def _delta(self) -> float:
@@ -178,7 +182,7 @@ class Told:
     @property
     def tested(self) -> int:
         """How many candidates have been tested, or may have been."""
-        return len(self._ledger.fresh) + self.unseen
+        return len(self._replicates.fresh) + self.unseen
 
     @property
     def test(self) -> EProcess:
@@ -190,7 +194,7 @@ class Told:
     @property
     def _explored(self) -> int:
         """How many of the values are not fresh ones of a candidate."""
-        return len(self._y) - sum(len(values) for values in self._ledger.fresh.values())
+        return len(self._y) - sum(len(values) for values in self._replicates.fresh.values())
 
     def _point(self, x: npt.ArrayLike) -> Array:
         U = self.domain.to_unit(x)

@@ -22,10 +22,10 @@ from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
 from satisfice.gp.fit import Model, Note
 from satisfice.gp.models import MODELS, FixedModel
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
-from satisfice.rules.explore import Sobol
+from satisfice.rules.baselines import Sobol
 from satisfice.rules.widths import BayesianWidth
 from satisfice.search.answer import Answer, Verdict
-from satisfice.search.surrogate import Estimate, Knowledge
+from satisfice.search.surrogate import Estimate, Surrogate
 from satisfice.types import Array, Noise
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
@@ -38,7 +38,7 @@ CONTRADICTED = (
 FAINT = 1e-3  # a smaller chance of the best bet says nothing of how many evaluations are needed
 
 
-class Search(Knowledge):
+class Search(Surrogate):
     """A search for a point of the domain whose value reaches the target, in as few evaluations as possible.
 
     >>> from satisfice import Box, Search
@@ -100,7 +100,7 @@ class Search(Knowledge):
         Asking twice gives the same point, and so does a search that was told the same history.
         """
         waiting = self._pending(pending)
-        key = b"%d %d %d " % (len(self._y), self._ledger.entries, self.unseen) + waiting.tobytes()
+        key = b"%d %d %d " % (len(self._y), self._replicates.entries, self.unseen) + waiting.tobytes()
         if self._asked is None or self._asked[0] != key:
             with one_blas_thread():
                 self._asked = (key, self._next(waiting))
@@ -155,7 +155,7 @@ class Search(Knowledge):
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
-            notes=self._notes + ((CONTRADICTED,) if self._stated_noise == 0 and self._ledger.different else ()),
+            notes=self._notes + ((CONTRADICTED,) if self._stated_noise == 0 and self._replicates.different else ()),
             confidence=self.confidence,
             proven=verdict == "none" and bool(self.deterministic) and self.exhausted,
         )
@@ -228,7 +228,7 @@ class Search(Knowledge):
                         if not taken(near, np.vstack([self._U, self._failed, waiting]), self.domain)[0]:
                             return self.domain.from_unit(near)[0]
                 if len(hopeless := self._hopeless):
-                    ordinary = float(np.median(fit.units.standardise(self._y)))
+                    ordinary = float(np.median(fit.scaler.standardise(self._y)))
                     belief = belief.assuming_bad(hopeless, at_most=ordinary)
                 rule = self._rule_under_noise if self.deterministic is False else self._rule
                 u = self._proposed(rule, belief.assuming_bad(waiting), rng)
@@ -260,14 +260,14 @@ class Search(Knowledge):
         None as long as that repeat is waited for.
         """
         for k in np.argsort(-self._y, kind="stable"):
-            if key_of(self._U[k]) not in self._ledger.dropped:
+            if key_of(self._U[k]) not in self._replicates.dropped:
                 wanted = self._y[k] >= self._goal or self.exhausted
                 return int(k) if wanted and not (waiting == self._U[k]).all(axis=1).any() else None
         return None
 
     def _wanted_again(self, index: int, waiting: Array, cost: float) -> bool:
         """Whether fewer questions wait at the point of a value than it needs: one for a second look, else what it would cost."""
-        looked = key_of(self._U[index]) in self._ledger.looked
+        looked = key_of(self._U[index]) in self._replicates.looked
         return bool((waiting == self._U[index]).all(axis=1).sum() < (cost if looked else 1))
 
     def _neighbour(self, u: Array, rng: Generator) -> Array:

@@ -1,4 +1,4 @@
-"""`Knowledge`: what a search has been told, and what its model makes of that."""
+"""`Surrogate`: what a search has been told, and what its model makes of that."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from satisfice.acquisition.belief import Belief, Seen
 from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Bounded
 from satisfice.certify.hope import Outlook, outlook
-from satisfice.certify.replicates import DOUBT, Plan, Prospect, key_of, own_spread, plan
+from satisfice.certify.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan
 from satisfice.checks import whole
 from satisfice.domain.box import Domain
 from satisfice.errors import NumericalFailure
-from satisfice.gp.fit import Fit, Model, Observations
+from satisfice.gp.fit import Dataset, Fit, Model
 from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Marginal
-from satisfice.search.observations import Told
+from satisfice.search.observations import Observations
 from satisfice.types import Array, Noise
 
 BEST = 5  # so many of the best points are looked around
@@ -36,7 +36,7 @@ class Estimate:
     probability: float | None  # of being good; None where the model fails
 
 
-class Knowledge(Told):
+class Surrogate(Observations):
     """All that was told, and the model's fit to it."""
 
     def __init__(
@@ -58,7 +58,9 @@ class Knowledge(Told):
         self._model = model
         self._memory: object = None  # what a remembering rule has folded so far
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
-        self._planned: tuple[tuple[int, ...], Plan] | None = None  # with counts of values, candidates and entries
+        self._planned: tuple[tuple[int, ...], ReplicationPlan] | None = (
+            None  # with counts of values, candidates and entries
+        )
         self._fit: tuple[float | None, Fit] | None = None  # with the noise that it was made for
         self._notes: tuple[str, ...] = ()
 
@@ -80,7 +82,7 @@ class Knowledge(Told):
         with one_blas_thread():
             fit = self._fitted()
             mean, std = self._belief(fit, 1).marginal(U)
-        return Marginal(self._sign * fit.units.restore(mean), fit.units.restore_std(std))
+        return Marginal(self._sign * fit.scaler.restore(mean), fit.scaler.restore_std(std))
 
     def _outlook_now(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None before there is a model, or where it fails."""
@@ -103,13 +105,13 @@ class Knowledge(Told):
         """The number of points that the model was learned from, as `outlook` wants it."""
         if isinstance(self._model, FixedModel):
             return None
-        if fit.units.constant and self.deterministic is False:  # as of a row of fails: they hide the noise
+        if fit.scaler.constant and self.deterministic is False:  # as of a row of fails: they hide the noise
             return 0
         return (
-            len(self._y) if self.exhausted else len(self._ledger.first)
+            len(self._y) if self.exhausted else len(self._replicates.first)
         )  # where all points are known, repeats do count
 
-    def _plan(self) -> Plan | None:
+    def _plan(self) -> ReplicationPlan | None:
         """Whether a point should be asked again, under noise; None where there is no model. Indices are those of values."""
         if len(self._y) < max(self._model.starting_points, 1):
             return None
@@ -117,43 +119,43 @@ class Knowledge(Told):
             fit = self._fitted()
         except NumericalFailure:
             return None
-        counts = len(self._y), self.tested, self._ledger.entries
+        counts = len(self._y), self.tested, self._replicates.entries
         if self._planned is None or self._planned[0] != counts:
             self._planned = (counts, self._plan_from(fit))
         return self._planned[1]
 
-    def _plan_from(self, fit: Fit) -> Plan:
+    def _plan_from(self, fit: Fit) -> ReplicationPlan:
         sigma = self._sigma(fit)
-        target = float(fit.units.standardise(self._goal))
+        target = float(fit.scaler.standardise(self._goal))
         means = fit.means
         # of each promising point one value will do
         keys = {int(k): key_of(self._U[fit.kept[k]]) for k in np.flatnonzero(means > target)}
-        latest = {key: k for k, key in keys.items() if key not in self._ledger.dropped}
+        latest = {key: k for k, key in keys.items() if key not in self._replicates.dropped}
         rows = fit.kept[list(latest.values())]
         stds = self._belief(fit, 1).marginal(self._U[rows]).std if len(rows) else np.empty(0)
         prospects = []
         for (key, k), std in zip(latest.items(), stds, strict=True):
-            fresh = self._ledger.fresh.get(key)
+            fresh = self._replicates.fresh.get(key)
             values = np.array(fresh or [])
             prospects.append(
                 Prospect(
                     index=int(fit.kept[k]),
                     gap=float(means[k] - DOUBT * std) - target,
-                    spread=own_spread(fit.units.standardise(values), sigma),
+                    spread=own_spread(fit.scaler.standardise(values), sigma),
                     evidence=self.test.log_evidence(values, self._goal) if len(values) else 0.0,
                     tested=fresh is not None,
-                    present=key == self._ledger.current,
+                    present=key == self._replicates.current,
                 )
             )
         test = self.test
         if isinstance(test, Bounded):
-            test = Bounded(*fit.units.standardise([test.low, test.high]))
+            test = Bounded(*fit.scaler.standardise([test.low, test.high]))
         return plan(test, prospects, target, self._delta, self.tested, len(self._y), len(self._y) - self._explored)
 
     def _sigma(self, fit: Fit) -> float:
         """The standard deviation of the noise in the model's units, as stated or learned."""
         if isinstance(self._stated_noise, float):
-            return float(np.clip(fit.units.standardise_std(self._stated_noise), SILENT, LOUD))
+            return float(np.clip(fit.scaler.standardise_std(self._stated_noise), SILENT, LOUD))
         return float(np.sqrt(sum(weight * posterior.lam for weight, posterior in fit.members)))
 
     def _estimate(self, chosen: int | None = None) -> Estimate:
@@ -168,7 +170,7 @@ class Knowledge(Told):
         u = self._U[index : index + 1]
         mean, std = (float(part[0]) for part in belief.marginal(u))
         half = float(ndtri(0.5 + 0.5 * self.confidence)) * std
-        value, low, high = (float(fit.units.restore(z)) for z in (mean, mean - half, mean + half))
+        value, low, high = (float(fit.scaler.restore(z)) for z in (mean, mean - half, mean + half))
         if self.value_range is not None:
             bottom, top = sorted(self._sign * end for end in self.value_range)
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
@@ -192,15 +194,15 @@ class Knowledge(Told):
         """The model's fit to all observations, made from the last one where that helps."""
         noise = self._noise
         previous = self._fit[1] if self._fit is not None and self._fit[0] == noise else None
-        seen = Observations(self.domain, self._U, self._y, self._goal, noise, self.seed)
+        seen = Dataset(self.domain, self._U, self._y, self._goal, noise, self.seed)
         fit = self._model.fit(seen, previous) if previous is None or previous.n < len(self._y) else previous
         self._fit = (noise, fit)
         self._notes = tuple(note.text for note in fit.notes)
         return fit
 
     def _belief(self, fit: Fit, step: int) -> Belief:
-        standardised = float(fit.units.standardise(self._goal))
-        means = fit.units.standardise(self._y[fit.kept]) if self.deterministic else fit.means
+        standardised = float(fit.scaler.standardise(self._goal))
+        means = fit.scaler.standardise(self._y[fit.kept]) if self.deterministic else fit.means
         order = np.argsort(-means, kind="stable")[:BEST]
         return Belief(
             members=fit.members,
@@ -214,8 +216,8 @@ class Knowledge(Told):
             may_repeat=self.deterministic is False,
             memory=self._memory,
             stale=len(means) - 1 - int(np.argmax(means)) if len(means) else 0,
-            failure=self._delta,
-            seen=Seen(self._U, fit.units.standardise(self._y), self._noise_scale(fit)),
+            error_rate=self._delta,
+            seen=Seen(self._U, fit.scaler.standardise(self._y), self._noise_scale(fit)),
         )
 
     def _noise_scale(self, fit: Fit) -> float:
@@ -223,8 +225,8 @@ class Knowledge(Told):
         if self.deterministic:
             return 0.0
         if isinstance(self._stated_noise, float):
-            return float(fit.units.standardise_std(self._stated_noise))
+            return float(fit.scaler.standardise_std(self._stated_noise))
         if self.value_range is not None:
             low, high = self.value_range
-            return float(fit.units.standardise_std(high / 2 - low / 2))
+            return float(fit.scaler.standardise_std(high / 2 - low / 2))
         return self._sigma(fit)

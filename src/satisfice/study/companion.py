@@ -11,7 +11,7 @@ from typing import Any
 
 from optuna.storages import BaseStorage
 
-from satisfice.study.durable import PATIENCE, DurableStorage
+from satisfice.study.retrying_storage import PATIENCE, DurableStorage
 
 SCRIPT = Path(__file__).with_name("beats.py")
 DRIVERS = ("psycopg", "psycopg2")

@@ -15,14 +15,14 @@ from satisfice.domain.box import Box
 from satisfice.errors import BadInput
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
-from satisfice.study.earlier import add_earlier
+from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.interrupt import Interrupts
 from satisfice.study.progress import Progress
 from satisfice.study.sampler import GoodActionSampler
-from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.snapshot import StudyAnswer, answer_of
 from satisfice.study.space import Space
 from satisfice.study.storage import open_study
-from satisfice.study.view import StudyAnswer, answer_of
+from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers import TooManyFailures, Workers
 from satisfice.types import Noise
 
@@ -81,26 +81,26 @@ def find(
     if history is not None and callable(space):
         raise BadInput("history: a table came with a function as space; a space by its parameters' ranges was wanted")
     named = None if callable(space) else Space.of(space)
-    settings = Settings(
+    config = SearchConfig(
         target, direction, noise, confidence, value_range, rule, model, drawn_seed(seed), budget, named
     )  # fmt: skip
-    settings.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
-    with Interrupts() as interrupts, Progress(progress, budget, settings.target) as shown:
+    config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
+    with Interrupts() as interrupts, Progress(progress, budget, config.target) as shown:
         study = open_study(name, storage, direction=direction)
-        settings = _agreed(study, settings, seed)
-        settings.store(study)
-        study.sampler = sampler = GoodActionSampler.from_settings(settings)
-        if history is not None and settings.space is not None:
-            add_earlier(study, settings.space, history)
-        prepare = (lambda trial: trial) if settings.space is None else _suggester(settings.space)
-        evaluate = (lambda trial: objective(space(trial))) if settings.space is None else objective
+        config = _agreed(study, config, seed)
+        config.store(study)
+        study.sampler = sampler = GoodActionSampler.from_config(config)
+        if history is not None and config.space is not None:
+            add_earlier(study, config.space, history)
+        prepare = (lambda trial: trial) if config.space is None else _suggester(config.space)
+        evaluate = (lambda trial: objective(space(trial))) if config.space is None else objective
         workers = Workers(
             study, sampler, prepare, evaluate, budget, math.inf if timeout is None else timeout, value_range,
             called, shown, interrupts,
         )  # fmt: skip
         workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
-        with sampler.following(study) as follower:
-            answer = answer_of(study, follower)
+        with sampler.replaying(study) as replay:
+            answer = answer_of(study, replay)
         if workers.nothing_left is not None and answer.verdict == "open":
             answer = replace(
                 answer, notes=(*answer.notes, f"ended before the budget was spent: {workers.nothing_left}")
@@ -119,9 +119,9 @@ def _suggester(space: Space) -> Callable[[optuna.Trial], dict[str, Any]]:
     return suggest
 
 
-def _agreed(study: optuna.Study, given: Settings, seed: int | None) -> Settings:
+def _agreed(study: optuna.Study, given: SearchConfig, seed: int | None) -> SearchConfig:
     """The settings of the call, with the seed and the space (and its order) of the study if it has them; they must fit."""
-    stored = Settings.of(study)
+    stored = SearchConfig.of(study)
     if stored is None:
         return given
     if (given.space is None) != (stored.space is None):

@@ -20,7 +20,7 @@ from optuna.trial import TrialState, create_trial
 
 from satisfice.errors import SatisficeError
 from satisfice.study import heart
-from satisfice.study.durable import StorageFailed, begin_waiting
+from satisfice.study.retrying_storage import StorageFailed, begin_waiting
 from satisfice.study.values import as_objective
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}

@@ -19,10 +19,10 @@ from satisfice.domain.box import Box
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted
 from satisfice.gp.fit import Model
 from satisfice.rules import Rule
-from satisfice.study.history import Follower
+from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.lease import Look, reclaim
-from satisfice.study.mark import Mark
-from satisfice.study.settings import VERDICT, Settings
+from satisfice.study.proposal import Proposal
+from satisfice.study.replay import StudyReplay
 from satisfice.types import Noise
 
 PATIENCE = 30.0  # seconds to wait until other workers have decided what to try, so that no two try the same
@@ -57,41 +57,41 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        settings = Settings(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
-        settings.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
-        self._set_up(settings, independent_sampler)
+        config = SearchConfig(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
+        config.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
+        self._set_up(config, independent_sampler)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> "GoodActionSampler":
+    def from_config(cls, config: SearchConfig) -> "GoodActionSampler":
         """The sampler of a study with these settings, in whose space it works from the first trial on."""
         sampler = cls.__new__(cls)
-        sampler._set_up(settings, None)
+        sampler._set_up(config, None)
         return sampler
 
-    def _set_up(self, settings: Settings, independent_sampler: BaseSampler | None) -> None:
-        self._settings = settings
+    def _set_up(self, config: SearchConfig, independent_sampler: BaseSampler | None) -> None:
+        self._config = config
         self._independent = independent_sampler
         self._lock = threading.RLock()
-        self._known: tuple[optuna.Study, Follower] | None = None
+        self._known: tuple[optuna.Study, StudyReplay] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_settings": self._settings, "_independent": self._independent}
+        return {"_settings": self._config, "_independent": self._independent}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set_up(state["_settings"], state["_independent"])
 
     @contextmanager
-    def following(self, study: optuna.Study, *, read: bool = True) -> Iterator[Follower]:
-        """The follower of the study, up to date unless `read` is False, for one thread at a time."""
+    def replaying(self, study: optuna.Study, *, read: bool = True) -> Iterator[StudyReplay]:
+        """The replay of the study, up to date unless `read` is False, for one thread at a time."""
         with self._lock:
             known = self._known
             if known is None or known[0]._storage is not study._storage or known[0]._study_id != study._study_id:
                 self._raise_error_if_multi_objective(study)
-                settings = replace(self._settings, direction=study.direction.name.lower())
-                stored = Settings.of(study)
+                config = replace(self._config, direction=study.direction.name.lower())
+                stored = SearchConfig.of(study)
                 if stored is None or (stored.space is None and stored.budget is None):  # others belong to `find`
-                    settings.store(study)
-                known = self._known = (study, Follower(settings))
+                    config.store(study)
+                known = self._known = (study, StudyReplay(config))
             if read:
                 known[1].catch_up(study)
             yield known[1]
@@ -99,10 +99,10 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that are known, with their distributions, constants excepted."""
         self._raise_error_if_multi_objective(study)
-        space = self._settings.space
+        space = self._config.space
         if space is None:
-            with self.following(study) as follower:
-                space = follower.space
+            with self.replaying(study) as replay:
+                space = replay.space
         if space is None:
             return {}
         return {name: each for name, each in space.distributions.items() if not each.single()}
@@ -117,26 +117,26 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         until, pause = time.monotonic() + PATIENCE, PAUSE
         looks: dict[int, Look] = {}
         while True:
-            with self.following(study) as follower:
-                others = follower.asking_before(trial.number)
+            with self.replaying(study) as replay:
+                others = replay.asking_before(trial.number)
                 if not others or time.monotonic() > until:
-                    follower.ignore(others)
-                    return self._propose(study, trial, search_space, follower)
+                    replay.ignore(others)
+                    return self._propose(study, trial, search_space, replay)
             reclaim(study, looks)  # a worker that died decides nothing any more
             time.sleep(pause)
             pause = min(1.5 * pause, RARELY)
 
     def _propose(
-        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution], follower: Follower
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution], replay: StudyReplay
     ) -> dict[str, Any]:
         try:
-            mark, params = follower.ask(trial.number)
+            mark, params = replay.ask(trial.number)
         except (NoSurvivors, SpaceExhausted):
-            if self._settings.space is not None or follower.space is None:
+            if self._config.space is not None or replay.space is None:
                 raise
-            space, rng = follower.space, default_rng([self._settings.seed, trial.number])
+            space, rng = replay.space, default_rng([self._config.seed, trial.number])
             x = space.domain.from_unit(space.domain.uniform(1, rng))[0]
-            mark, params = Mark(x.tolist(), None, None), space.decode(x)  # Optuna wants some values
+            mark, params = Proposal(x.tolist(), None, None), space.decode(x)  # Optuna wants some values
         mark.write(study, trial._trial_id)
         return {name: params[name] for name in search_space if name in params}
 
@@ -145,21 +145,21 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
     ) -> Any:
         """A value for a parameter that is not known yet: that of the trial which is repeated, else a random one."""
         self._raise_error_if_multi_objective(study)
-        mark = Mark.of(trial)
+        mark = Proposal.of(trial)
         if mark is not None and mark.repeats is not None:
-            with self.following(study) as follower:
-                params = follower.params_of(mark.repeats)
+            with self.replaying(study) as replay:
+                params = replay.params_of(mark.repeats)
             if param_name in params and _contains(param_distribution, params[param_name]):
                 return params[param_name]
         if self._independent is not None:
             return self._independent.sample_independent(study, trial, param_name, param_distribution)
-        seed = default_rng([self._settings.seed, trial.number, crc32(param_name.encode())]).integers(2**31)
+        seed = default_rng([self._config.seed, trial.number, crc32(param_name.encode())]).integers(2**31)
         return RandomSampler(seed=int(seed)).sample_independent(study, trial, param_name, param_distribution)
 
     def reseed_rng(self) -> None:
         """Draw a new seed."""
         with self._lock:
-            self._settings = replace(self._settings, seed=drawn_seed(None))
+            self._config = replace(self._config, seed=drawn_seed(None))
             self._known = None
         if self._independent is not None:
             self._independent.reseed_rng()
@@ -194,8 +194,8 @@ def stop_when_certain(
         sampler = own or study.sampler
         if not isinstance(sampler, GoodActionSampler):
             raise BadInput("stop_when_certain: no target came, and the study's sampler has none; give the target")
-        with sampler.following(study) as follower:
-            verdict = follower.answer().verdict
+        with sampler.replaying(study) as replay:
+            verdict = replay.answer().verdict
         if study.user_attrs.get(VERDICT) != verdict:
             study.set_user_attr(VERDICT, verdict)
         if verdict != "open":

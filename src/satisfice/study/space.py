@@ -28,7 +28,7 @@ from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
 from satisfice.domain.mixed import LARGEST_LOG, Mixed
 from satisfice.errors import BadInput, SatisficeWarning
-from satisfice.study.forms import (
+from satisfice.study.distributions import (
     FINEST,
     FORMS,
     check_choices,

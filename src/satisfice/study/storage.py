@@ -24,7 +24,7 @@ from sqlalchemy.engine import URL, make_url
 
 from satisfice.checks import checked_direction
 from satisfice.errors import BadInput, SatisficeError
-from satisfice.study.durable import PATIENCE, DurableStorage, StorageFailed, patiently, shown
+from satisfice.study.retrying_storage import PATIENCE, DurableStorage, StorageFailed, patiently, shown
 
 OPENING = (
     10  # seconds for a server that has never answered, or refuses: the address or the password is likely to be wrong

@@ -15,8 +15,8 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.errors import NoSurvivors, SatisficeError, SatisficeWarning, SpaceExhausted
 from satisfice.study.interrupt import Interrupts
 from satisfice.study.lease import LEASE, PERIOD, Lease, LeaseLost, Look, reason_of, reclaim
-from satisfice.study.mark import CANCELLED
 from satisfice.study.progress import Progress
+from satisfice.study.proposal import CANCELLED
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.values import BadValue, as_objective
 
@@ -114,12 +114,12 @@ class Workers:
         with self._interrupts.allowed():
             pass
         self._reclaim()
-        with self._sampler.following(self._study) as follower:
-            answer, spent = follower.answer(), follower.spent()
+        with self._sampler.replaying(self._study) as replay:
+            answer, spent = replay.answer(), replay.spent()
             self._progress.show(answer)
         if self._is_over() or answer.verdict != "open":
             return False
-        return spent < self._budget or self._await_others(follower.endings)
+        return spent < self._budget or self._await_others(replay.endings)
 
     def _is_over(self) -> bool:
         return self._stopped or self._study._stop_flag or time.monotonic() >= self._deadline
@@ -138,12 +138,12 @@ class Workers:
         """
         first: dict[int, Any] = {}
         while not self._is_over():
-            with self._sampler.following(self._study) as follower:
-                if follower.endings > ended:
+            with self._sampler.replaying(self._study) as replay:
+                if replay.endings > ended:
                     return True
                 with self._lock:
                     mine = {lease.trial_id for lease in self._evaluating.values()}
-                leases = {t._trial_id: t.system_attrs.get(LEASE) for t in follower.running if t._trial_id not in mine}
+                leases = {t._trial_id: t.system_attrs.get(LEASE) for t in replay.running if t._trial_id not in mine}
             first = first or leases
             if not any(lease is not None and lease == first.get(key) for key, lease in leases.items()):
                 return False
@@ -159,10 +159,10 @@ class Workers:
             with lease:
                 try:
                     trial = optuna.trial.Trial(self._study, lease.trial_id)
-                    with self._sampler.following(self._study) as follower:
-                        if follower.spent(before=trial.number) >= self._budget:
+                    with self._sampler.replaying(self._study) as replay:
+                        if replay.spent(before=trial.number) >= self._budget:
                             return self._cancel(lease, "the budget was spent")
-                        if follower.answer().verdict != "open":
+                        if replay.answer().verdict != "open":
                             return self._cancel(lease, "the study was decided")
                     try:
                         given = self._prepare(trial)
@@ -219,8 +219,8 @@ class Workers:
 
     def _check_failures(self) -> None:
         """An error when more than half of the evaluations since the beginning of this call have failed, and at least five."""
-        with self._sampler.following(self._study) as follower:
-            ended, errors = follower.errors(self._since)
+        with self._sampler.replaying(self._study) as replay:
+            ended, errors = replay.errors(self._since)
         if len(errors) >= FAILURES and 2 * len(errors) > ended:
             error, times = Counter(errors).most_common(1)[0]
             which = "the first error" if times == 1 else f"the most frequent error ({times} times)"
@@ -231,13 +231,13 @@ class Workers:
 
     def _await_any(self) -> bool:
         """Wait for a running trial to end; False if there is none, for then there will never be anything to ask for."""
-        with self._sampler.following(self._study) as follower:
-            ended = follower.endings
+        with self._sampler.replaying(self._study) as replay:
+            ended = replay.endings
         while not self._is_over():
-            with self._sampler.following(self._study) as follower:
-                if follower.endings > ended:
+            with self._sampler.replaying(self._study) as replay:
+                if replay.endings > ended:
                     return True
-                if not follower.running:
+                if not replay.running:
                     return False
             with self._interrupts.allowed():
                 time.sleep(PAUSE)
@@ -246,8 +246,8 @@ class Workers:
 
     def _begin(self) -> Lease:
         """A running trial: one that was put into the queue, else a new one."""
-        with self._sampler.following(self._study, read=False) as follower:
-            queued = Lease.pop(self._study, PERIOD) if follower.queued else None
+        with self._sampler.replaying(self._study, read=False) as replay:
+            queued = Lease.pop(self._study, PERIOD) if replay.queued else None
         return queued or Lease.begin(self._study, PERIOD)
 
     def _cancel(self, lease: Lease, why: str, state: TrialState = TrialState.PRUNED) -> bool:

@@ -10,9 +10,9 @@ from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.paper.experiments import bandit
 from satisfice.paper.theory.confidence import ConstantWidth, LogDetWidth
-from satisfice.rules.confidence import DoubledConfidence, IntersectedConfidence, UpperConfidence
+from satisfice.rules.baselines import ExploreThenCommit
 from satisfice.rules.elimination import Elimination
-from satisfice.rules.explore import ExploreThenCommit
+from satisfice.rules.ucb import DoubledConfidence, IntersectedConfidence, UpperConfidence
 from satisfice.rules.widths import sqrt_log_cubed
 from satisfice.search.search import Search
 

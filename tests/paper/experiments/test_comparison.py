@@ -12,7 +12,7 @@ from satisfice.errors import BadInput, MissingExtra
 from satisfice.paper.experiments import compare, define_problem
 from satisfice.paper.experiments.records import Records
 from satisfice.paper.problems import PROBLEMS, Problem
-from satisfice.rules.explore import Random
+from satisfice.rules.baselines import Random
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.formulas import gumbel_of_maximum
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Observations
+from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import paper_model
 from satisfice.gp.paths import draw_path
@@ -22,8 +22,8 @@ from satisfice.paper.experiments.good_action import GoodActionScore, HighestMaxi
 from satisfice.paper.experiments.likelihood import written_model
 from satisfice.paper.experiments.restarts import climb_from, one_by_one, routine_is_known, together
 from satisfice.paper.problems import PROBLEMS
+from satisfice.rules.analytic import probability_score
 from satisfice.rules.lookahead import NODES_ON_A_BOX, good_action_score, highest_draw, look_ahead
-from satisfice.rules.marginal import probability_score
 
 
 def belief_of(d=2, n=12, lengthscale=0.3, target=1.5, seed=0):
@@ -188,9 +188,9 @@ def test_the_likelihood_is_maximised_over_the_whole_range(noise):
         for name, model in (("written", written_model()), ("quick", paper_model())):
             fit = None
             for n in range(3, 25, 3):
-                seen = Observations(problem.domain, U[:n], y[:n], 0.0, noise, seed)
+                seen = Dataset(problem.domain, U[:n], y[:n], 0.0, noise, seed)
                 fit = model.fit(seen, fit)
-                z, lam = fit.units.standardise(y[:n]), fit.posteriors[0].lam
+                z, lam = fit.scaler.standardise(y[:n]), fit.posteriors[0].lam
                 best = max(likelihood(theta, U[:n], z, lam) for theta in grid)
                 short[name].append(best - likelihood(fit.learned[0].kernel.parameters, U[:n], z, lam))
     assert max(short["written"]) < 0.02

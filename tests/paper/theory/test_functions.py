@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from satisfice.errors import BadInput
 from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Stationary
 from satisfice.paper.theory.functions import (
     BandLimited,
@@ -152,13 +152,13 @@ def test_the_norm_for_se_is_approached_by_interpolants_in_high_precision():
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", CORRELATIONS)
 def test_the_norm_is_the_mean_of_spectrum_over_density(form, d):
     rng, profile = np.random.default_rng(6), BandLimited(1.3, d)
     direction = rng.standard_normal((2, 400_000, d))
     ball = direction / np.linalg.norm(direction, axis=2, keepdims=True) * rng.random((2, 400_000, 1)) ** (1 / d)
     w = 1.3 * (ball[0] - ball[1])  # the spectrum is the density of this difference
-    nu = FORMS[form].nu
+    nu = CORRELATIONS[form].nu
     density = multivariate_normal(np.zeros(d)) if np.isinf(nu) else multivariate_t(np.zeros(d), np.eye(d), df=2 * nu)
     expected = np.mean(profile.spectrum(np.linalg.norm(w, axis=1)) / density.pdf(w))
     assert np.exp(2 * profile.log_norm(form)) == pytest.approx(expected, rel=0.02)
@@ -237,7 +237,7 @@ def test_for_se_the_number_of_bumps_grows_like_a_power_of_the_logarithm(d):
 def test_for_matern_the_number_of_bumps_grows_like_a_power(form, d):
     """M is of the order (1/radius)^d, and the paper's is (B/eps)^{d/nu} (eq. M_Matern)."""
     ratio = inverse_radius(form, 1e-9, d) / inverse_radius(form, 1e-7, d)
-    assert ratio == pytest.approx(100 ** (1 / FORMS[form].nu), rel=1e-3)
+    assert ratio == pytest.approx(100 ** (1 / CORRELATIONS[form].nu), rel=1e-3)
 
 
 def test_a_bump_too_high_for_the_norm_is_refused():

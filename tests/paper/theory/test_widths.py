@@ -11,8 +11,8 @@ from satisfice.gp.models import FixedModel
 from satisfice.gp.posterior import Posterior
 from satisfice.paper.theory.confidence import FixedDesignWidth, LogDetWidth, RkhsWidth
 from satisfice.paper.theory.information import greedy_information_gain, information_gain, posterior_information
-from satisfice.rules.confidence import UpperConfidence
 from satisfice.rules.elimination import Elimination
+from satisfice.rules.ucb import UpperConfidence
 from satisfice.search.search import Search
 
 KERNEL = Stationary("se", np.array([0.3]))

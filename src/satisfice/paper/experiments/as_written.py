@@ -27,11 +27,11 @@ from satisfice.gp.paths import Path, draw_path
 from satisfice.paper.experiments.good_action import GoodActionScore, HighestMaximum
 from satisfice.paper.experiments.restarts import Ends, climb_from
 from satisfice.rules import Rule
-from satisfice.rules.confidence import BoundScore
-from satisfice.rules.explore import Random
+from satisfice.rules.analytic import MixedScore, probability_score
+from satisfice.rules.baselines import Random
 from satisfice.rules.lookahead import WITNESSES, ZERO, MaxValueInformation
-from satisfice.rules.marginal import MixedScore, probability_score
 from satisfice.rules.requirements import single
+from satisfice.rules.ucb import BoundScore
 from satisfice.rules.widths import sqrt_log
 from satisfice.types import Array
 

@@ -68,7 +68,7 @@ class Ahead:
         """The scale of the Gumbel law with these quartiles (Q, N)."""
         return np.maximum((self.high - self.low) / (_LOW - _HIGH), _NARROWEST)
 
-    def pull(self, by_low: Array, by_high: Array, by_weights: Array) -> Array:
+    def vjp(self, by_low: Array, by_high: Array, by_weights: Array) -> Array:
         """The derivatives in the points (Q, d) of a function that has these derivatives in quartiles and weights (Q, N)."""
         by_means, by_stds = np.zeros(self.mean.shape), np.zeros(self.mean.shape)
         for quartile, by in ((self.low, by_low), (self.high, by_high)):
@@ -87,9 +87,9 @@ class Ahead:
         by_v = -(by_z * self.z + (by_c * self.c).sum(axis=1)) / (2 * self.v)
         by_covariance = by_c / root[:, None]
         return (
-            self.to_witnesses.pull(by_covariance)
-            - self.part.cross.pull(by_covariance @ self.solved.T)
-            + self.part.pull(-by_z / root, 2 * by_v * self.part.std)
+            self.to_witnesses.vjp(by_covariance)
+            - self.part.cross.vjp(by_covariance @ self.solved.T)
+            + self.part.vjp(-by_z / root, 2 * by_v * self.part.std)
         )
 
 
@@ -113,7 +113,7 @@ class GoodActionScore:
 
     def ahead(self, U: Array) -> Ahead:
         """What a value at each of the points U (Q, d) would make of the maximum."""
-        part = self.posterior.marginal_with_pull(U)
+        part = self.posterior.marginal_with_vjp(U)
         to_witnesses = self.posterior.kernel.cross(U, self.witnesses)
         v = part.std**2 + self.posterior.lam
         c = (to_witnesses.value - part.cross.value @ self._solved) / np.sqrt(v)[:, None]
@@ -159,7 +159,7 @@ class GoodActionScore:
         by_r = -ahead.weights * rate * np.exp(-rate)
         by_high = -by_r * (_LOW + r) / (ahead.scale * (_LOW - _HIGH))
         by_low = -by_r / ahead.scale - by_high
-        return np.asarray((ahead.weights * reached).sum(axis=1)), ahead.pull(by_low, by_high, reached)
+        return np.asarray((ahead.weights * reached).sum(axis=1)), ahead.vjp(by_low, by_high, reached)
 
 
 @dataclass(frozen=True)
@@ -185,4 +185,4 @@ class HighestMaximum:
         tops = self._tops(ahead)
         first = (np.arange(tops.shape[1]) == tops.argmax(axis=1)[:, None]).astype(np.float64)
         by_high = first * (_LOW - float(np.log(-np.log(self.largest)))) / (_LOW - _HIGH)
-        return np.asarray(tops.max(axis=1)), ahead.pull(first - by_high, by_high, np.zeros(tops.shape))
+        return np.asarray(tops.max(axis=1)), ahead.vjp(first - by_high, by_high, np.zeros(tops.shape))

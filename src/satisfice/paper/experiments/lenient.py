@@ -13,8 +13,8 @@ from satisfice.paper import regret
 from satisfice.paper.experiments.records import Record
 from satisfice.paper.problems import PROBLEMS
 from satisfice.rules import Rule
-from satisfice.rules.confidence import UpperConfidence
 from satisfice.rules.elimination import Elimination
+from satisfice.rules.ucb import UpperConfidence
 from satisfice.rules.widths import sqrt_log_cubed
 from satisfice.search.search import Search
 

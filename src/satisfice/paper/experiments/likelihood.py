@@ -7,10 +7,10 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from satisfice.gp.evidence import Learned, learn
-from satisfice.gp.families import Family, paper_families
-from satisfice.gp.fit import Observations
+from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Kernel
-from satisfice.gp.learned import LearnedModel, every_third
+from satisfice.gp.mixture import KernelMixture, every_third
+from satisfice.gp.priors import KernelPrior, paper_families
 from satisfice.types import Array
 
 LENGTHS = np.append(1e-3, np.geomspace(0.01, 1.0, 11))  # where the likelihood is looked at before it is climbed
@@ -18,21 +18,21 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class WrittenModel(LearnedModel):
+class WrittenModel(KernelMixture):
     """The paper's model, its likelihood climbed by L-BFGS-B from every hill that a grid of length-scales shows.
 
-    `LearnedModel` climbs from the last hyperparameters and few random ones. That is quick, but on six-dimensional problems one
+    `KernelMixture` climbs from the last hyperparameters and few random ones. That is quick, but on six-dimensional problems one
     time in three it ends on a lower hill: the likelihood is flat where the length-scale is tiny, and what starts there stays
     there. Of equal likelihoods, as on that plateau, the longest length-scale of the grid is taken.
     """
 
     def _learn(
-        self, families: tuple[Family, ...], learned: tuple[Learned[Kernel], ...], seen: Observations, first: bool
+        self, families: tuple[KernelPrior, ...], learned: tuple[Learned[Kernel], ...], seen: Dataset, first: bool
     ) -> tuple[Learned[Kernel], ...]:
-        units = self._units(seen)
-        if units.constant or seen.noise is None:
+        scaler = self._scaler(seen)
+        if scaler.constant or seen.noise is None:
             return super()._learn(families, learned, seen, first)
-        (family,), lam, z = families, self._known_lam(seen), units.standardise(seen.y)
+        (family,), lam, z = families, self._known_lam(seen), scaler.standardise(seen.y)
         starts = [
             learned[0].kernel.parameters,
             *hills(seen.U, z, lam, np.exp(family.prior.low[1]), np.exp(family.prior.high[1])),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numpy.random import Generator, default_rng
 
 from satisfice.domain.box import Box
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Stationary
 from satisfice.paper.experiments.bandit import (
     Eliminate,
@@ -120,7 +120,7 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
     "delta": tuple(Setting(delta=delta) for delta in DELTAS),
     "horizon": tuple(Setting(form=form, delta=0.15, T=10**6) for form in ("se", "matern32")),
     "dimension": tuple(Setting(lengthscale=0.5, d=d, per_axis=n, delta=0.08) for d, n in DIMENSIONS),
-    "smoothness": tuple(Setting(form=form, delta=0.09) for form in FORMS),
+    "smoothness": tuple(Setting(form=form, delta=0.09) for form in CORRELATIONS),
     "lambda": tuple(Setting(lam=lam) for lam in LAMBDAS),
 }
 CELLS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {  # of each experiment: families with their rules
@@ -225,7 +225,7 @@ def run_bounds(experiment: str, setting: Setting) -> Record:
                 "ucb": [first.indicator, float(f"{first.gap:.6g}")],
                 "elimination": [second.indicator, float(f"{second.gap:.6g}")],
             }
-    nu = FORMS[setting.form].nu
+    nu = CORRELATIONS[setting.form].nu
     rates = SERates(setting.d) if isinf(nu) else MaternRates(setting.d, nu)
     lower = rates.lower(setting.T, delta, B, setting.sigma, FAILURE)
     record: Record = {

@@ -16,8 +16,8 @@ from satisfice.paper.theory.confidence import RkhsWidth
 from satisfice.paper.theory.functions import KnownNorm, widest
 from satisfice.paper.theory.information import InformationGain, greedy_information_gain
 from satisfice.rules import Rule
-from satisfice.rules.confidence import UpperConfidence
 from satisfice.rules.elimination import Elimination
+from satisfice.rules.ucb import UpperConfidence
 from satisfice.search.search import Search
 
 GRID = Box([(0.0, 1.0)]).grid(41)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.paper.experiments.figures import pyplot, save
 from satisfice.paper.experiments.misspecified import TRUTHS, WIDTHS, Truth, misspecified_table
 from satisfice.paper.experiments.records import Record
@@ -155,7 +155,7 @@ def growth_figure(records: list[Record], path: Path) -> None:
 def kernel_figure(records: list[Record], path: Path) -> None:
     """Bad actions against the dimension, the smoothness and lambda."""
     figure, row = pyplot().subplots(1, 3, figsize=(13.0, 4.0), layout="constrained")
-    forms = sorted(FORMS, key=lambda form: FORMS[form].nu)
+    forms = sorted(CORRELATIONS, key=lambda form: CORRELATIONS[form].nu)
     panels: tuple[tuple[str, str, Callable[[Record], float]], ...] = (
         ("dimension", "d", lambda record: float(record["d"])),
         ("smoothness", "nu", lambda record: float(forms.index(record["form"]))),
@@ -173,7 +173,7 @@ def kernel_figure(records: list[Record], path: Path) -> None:
         if bounds:
             _finish(axes, f"Delta = {bounds[0]['delta']:g}", label, "bad actions")
         if experiment == "smoothness":
-            names = ["SE" if np.isinf(FORMS[form].nu) else f"{FORMS[form].nu:g}" for form in forms]
+            names = ["SE" if np.isinf(CORRELATIONS[form].nu) else f"{CORRELATIONS[form].nu:g}" for form in forms]
             _tick(axes, [float(place) for place in range(len(forms))], names)
         if experiment == "dimension":
             _tick(axes, [1.0, 2.0, 3.0], ["1", "2", "3"])

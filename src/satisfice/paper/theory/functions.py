@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, gammaln, hyp0f1, logsumexp
 
 from satisfice.errors import BadInput
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.types import Array
 
@@ -113,7 +113,7 @@ class Section:
 
     def __call__(self, r: Array) -> Array:
         """The values at the distances r."""
-        return FORMS[self.form].rho(np.atleast_1d(r * r)).reshape(np.shape(r))
+        return CORRELATIONS[self.form].rho(np.atleast_1d(r * r)).reshape(np.shape(r))
 
     @property
     def radius(self) -> float:
@@ -135,7 +135,7 @@ def _log_ball(d: int) -> float:
 
 def _log_density(form: str, frequency: Array, d: int) -> Array:
     """log S(|w|), rho = integral of S(w) cos(w'x) dw: normal for SE, Student-t of 2 nu degrees for Matérn."""
-    nu = FORMS[form].nu
+    nu = CORRELATIONS[form].nu
     if np.isinf(nu):
         return -0.5 * (frequency**2 + d * log(2 * pi))
     start = gammaln(nu + d / 2) - gammaln(nu) - d / 2 * log(2 * nu * pi)

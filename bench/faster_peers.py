@@ -1,6 +1,6 @@
 """Slow peers in less time, with the same questions: SMAC and bayesian-optimization in about half, BoTorch in three fifths, Ax in three quarters.
 
-    PYTHONHASHSEED=0 .venv-bench/bin/python bench/hasten.py smac network     CPU seconds without and with it, and whether the questions are the same
+    PYTHONHASHSEED=0 .venv-bench/bin/python bench/faster_peers.py smac network     CPU seconds without and with it, and whether the questions are the same
 
 Left out is what they do for nothing: SMAC copies all kernels for every value of its likelihood, computes the user's units of
 every neighbour that it looks at and seeds each generator of neighbours twice; scikit-learn checks each point of which an
@@ -23,7 +23,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from straight import go_straight
+from botorch_direct import go_straight
 
 HASTENED = ("smac", "bayes-opt", "botorch-ei", "botorch-pi", "ax")
 
@@ -135,7 +135,7 @@ def _skip_debugging() -> None:
     import gpytorch
     import linear_operator  # type: ignore[import-not-found]
 
-    for settings in (gpytorch.settings, linear_operator.settings):
+    for settings in (gpytorch.config, linear_operator.config):
         settings.debug._set_state(False)
 
 

@@ -2,7 +2,7 @@
 
 A `SingleTaskGP` as it comes, on one set of points, always goes the same way through GPyTorch's lazy kernels, operators and
 distributions; most of a question's time is spent in finding that way. Values and gradients are the same to the last bit
-(`tests/bench/test_straight.py`); any other model goes the usual way.
+(`tests/bench/test_botorch_direct.py`); any other model goes the usual way.
 """
 
 import math
@@ -76,7 +76,7 @@ def straight_loss(mll: Any) -> Any:
 def straight_moments(model: Any, X: Any, least: float) -> tuple[Any, Any]:
     """The posterior's mean and standard deviation (b, 1) at points X (b, 1, d); the model has answered before."""
     import torch
-    from gpytorch.settings import min_variance
+    from gpytorch.config import min_variance
 
     x, train, strategy, scales = model.transform_inputs(X), model.train_inputs[0], model.prediction_strategy, model.outcome_transform  # fmt: skip
     n = len(train)

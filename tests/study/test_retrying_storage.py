@@ -15,8 +15,8 @@ from optuna.storages._rdb.storage import _VersionManager
 from optuna.trial import TrialState
 
 from satisfice.errors import BadInput
-from satisfice.study import durable
-from satisfice.study.durable import DurableStorage, StorageFailed
+from satisfice.study import retrying_storage
+from satisfice.study.retrying_storage import DurableStorage, StorageFailed
 from satisfice.study.storage import open_storage, open_study
 
 
@@ -145,7 +145,7 @@ def test_parameters_and_attributes_whose_acknowledgement_was_lost_are_stored_onc
 def test_a_server_that_stays_away_is_a_named_error(postgres_server, postgres, monkeypatch):
     study = open_study("away", postgres, direction="maximize")
     trial = study.ask()
-    monkeypatch.setattr(durable, "PATIENCE", 1)
+    monkeypatch.setattr(retrying_storage, "PATIENCE", 1)
     postgres_server.crash()
     try:
         with pytest.raises(StorageFailed, match=r"postgresql\+psycopg.*://tester@/"):

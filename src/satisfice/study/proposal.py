@@ -19,7 +19,7 @@ ENDED = ("complete", "failed", "pruned", "infeasible")  # the states of evaluati
 
 
 @dataclass(frozen=True)
-class Mark:
+class Proposal:
     """What our sampler proposed for a trial."""
 
     x: list[float]
@@ -35,7 +35,7 @@ class Mark:
             study._storage.set_trial_system_attr(trial_id, key, pieces[number])
 
     @classmethod
-    def of(cls, trial: FrozenTrial) -> "Mark | None":
+    def of(cls, trial: FrozenTrial) -> "Proposal | None":
         """The mark of a trial, None if it has none."""
         text, number = trial.system_attrs.get(ASKED), 1
         if text is None:

@@ -15,9 +15,9 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.trial import TrialState, create_trial
 
 from satisfice.errors import BadInput
-from satisfice.study.forms import native, rows_of
+from satisfice.study.distributions import native, rows_of
 from satisfice.study.lease import ERROR
-from satisfice.study.mark import HISTORY
+from satisfice.study.proposal import HISTORY
 from satisfice.study.space import Space
 from satisfice.study.values import BadValue, as_objective
 

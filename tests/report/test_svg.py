@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from satisfice.report.axes import Choices, Linear, Log, scale_around, scale_of, shown, tag
+from satisfice.report.svg import Choices, Linear, Log, scale_around, scale_of, shown, tag
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

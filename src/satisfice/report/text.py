@@ -1,9 +1,9 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
-from satisfice.report.axes import shown
+from satisfice.report.svg import shown
 from satisfice.search.answer import MANY
-from satisfice.study.settings import Settings
-from satisfice.study.view import View
+from satisfice.study.config import SearchConfig
+from satisfice.study.snapshot import StudySnapshot
 
 HEADLINES = {
     "good": "Good enough: the target is met.",
@@ -12,19 +12,19 @@ HEADLINES = {
 }
 
 
-def headline(view: View) -> str:
+def headline(snapshot: StudySnapshot) -> str:
     """The verdict in one sentence."""
-    return HEADLINES[view.answer.verdict]
+    return HEADLINES[snapshot.answer.verdict]
 
 
-def sentences(view: View) -> list[str]:
+def sentences(snapshot: StudySnapshot) -> list[str]:
     """The verdict, what it rests on and what is left to do, one sentence each."""
-    return {"good": _good, "none": _none, "open": _open}[view.answer.verdict](view)
+    return {"good": _good, "none": _none, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
-def goal(settings: Settings) -> str:
+def goal(config: SearchConfig) -> str:
     """The target with its side."""
-    return f"{'at least' if settings.direction == 'maximize' else 'at most'} {shown(settings.target)}"
+    return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.target)}"
 
 
 def percent(share: float) -> str:
@@ -36,11 +36,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def cost(view: View) -> list[tuple[str, str]]:
+def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
     """What the study has cost so far, as (what, text)."""
-    answer, states = view.answer, [each.state for each in view.evaluations]
-    taken = [each.seconds for each in view.evaluations if each.seconds is not None]
-    budget = view.settings.budget
+    answer, states = snapshot.answer, [each.state for each in snapshot.evaluations]
+    taken = [each.seconds for each in snapshot.evaluations if each.seconds is not None]
+    budget = snapshot.config.budget
     said = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
     for state in ("history", "failed", "pruned", "infeasible", "running"):
         if count := states.count(state):
@@ -61,16 +61,16 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
-def _good(view: View) -> list[str]:
-    certificate, confidence = view.answer.certificate, view.settings.confidence
+def _good(snapshot: StudySnapshot) -> list[str]:
+    certificate, confidence = snapshot.answer.certificate, snapshot.config.confidence
     if certificate is None or certificate.repeats == 0:
-        value = "" if view.answer.value is None else f"{shown(view.answer.value)}; "
+        value = "" if snapshot.answer.value is None else f"{shown(snapshot.answer.value)}; "
         return [
-            f"Its value is {value}the target is {goal(view.settings)}. The objective is noise-free, so one value is proof."
+            f"Its value is {value}the target is {goal(snapshot.settings)}. The objective is noise-free, so one value is proof."
         ]
-    side = "at least" if view.settings.direction == "maximize" else "at most"
+    side = "at least" if snapshot.config.direction == "maximize" else "at most"
     said = [
-        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(view.settings)}.",
+        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(snapshot.settings)}.",
         f"It is certified by {certificate.repeats} fresh evaluation{'s' * (certificate.repeats > 1)} of it, made after it had "
         f"been chosen. At {percent(confidence)} confidence no bad setting is ever called good, however many are tested "
         f"(this is candidate {certificate.candidates}) and whenever one looks.",
@@ -83,15 +83,15 @@ def _good(view: View) -> list[str]:
     return said
 
 
-def _none(view: View) -> list[str]:
-    answer, size = view.answer, view.search.domain.size
-    said = [f"The target is {goal(view.settings)}."]
-    if view.search.deterministic and view.search.exhausted:
+def _none(snapshot: StudySnapshot) -> list[str]:
+    answer, size = snapshot.answer, snapshot.search.domain.size
+    said = [f"The target is {goal(snapshot.settings)}."]
+    if snapshot.search.deterministic and snapshot.search.exhausted:
         return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     if answer.hope is not None:
         said.append(
             f"The model's probability that some setting reaches it is {percent(answer.hope)}; below "
-            f"{percent(1 - view.settings.confidence)} the search gives up."
+            f"{percent(1 - snapshot.config.confidence)} the search gives up."
         )
     said.append(
         "This rests on the model of the objective, not on a proof: a narrow peak far from every evaluation would be missed. A "
@@ -100,9 +100,9 @@ def _none(view: View) -> list[str]:
     return said
 
 
-def _open(view: View) -> list[str]:
-    answer = view.answer
-    said = [f"The target is {goal(view.settings)}."]
+def _open(snapshot: StudySnapshot) -> list[str]:
+    answer = snapshot.answer
+    said = [f"The target is {goal(snapshot.settings)}."]
     if answer.value is not None and answer.probability is not None:
         said.append(
             f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "
@@ -115,6 +115,6 @@ def _open(view: View) -> list[str]:
     elif answer.needed is not None:
         confirming = "" if answer.repeats is None else ", to confirm the setting below"
         said.append(f"About {answer.needed:,} more evaluation{'s' * (answer.needed > 1)} are needed{confirming}.")
-    if view.settings.budget is not None and answer.evaluations + answer.failures >= view.settings.budget:
-        said.append(f"The budget of {view.settings.budget:,} evaluations is spent; a larger one goes on from here.")
+    if snapshot.config.budget is not None and answer.evaluations + answer.failures >= snapshot.config.budget:
+        said.append(f"The budget of {snapshot.config.budget:,} evaluations is spent; a larger one goes on from here.")
     return said

@@ -1,6 +1,6 @@
 """Trust regions beyond 15 dimensions: the default without noise, and variants of it that ask in a box around their best point.
 
-    .venv-bench/bin/python bench/trust.py [--runs 10 --jobs 2]
+    .venv-bench/bin/python bench/trust_regions.py [--runs 10 --jobs 2]
 
 The box is that of TuRBO (Eriksson et al. 2019): its sides are 0.8 at first, twice as long after 3 rises in a row, half as long after d
 evaluations without one, and 0.8 again when they are shorter than 1/128. Resumable: records go to out/records/trust.jsonl and, packed, to
@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from ablations import rows
 from eval_functions import Rows, levy, moved, rastrigin, rosenbrock, styblinski
 from eval_peers import satisfice
 from eval_problems import Problem
 from evaluations import run
-from levers import rows
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
@@ -26,8 +26,8 @@ from satisfice.paper.experiments.records import Record, pack
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.problems.synthetic import ackley
 from satisfice.rules import Rule
-from satisfice.rules.aspire import Aspire
-from satisfice.rules.marginal import MixedScore, probability_score
+from satisfice.rules.analytic import MixedScore, probability_score
+from satisfice.rules.aspiration import Aspiration
 from satisfice.types import Array
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +67,7 @@ def side(values: Array, dimension: int) -> float:
 
 
 @dataclass(frozen=True)
-class Trusting(Aspire):
+class Trusting(Aspiration):
     """The default rule, which asks in a box around the best point: every time, or at the odd steps."""
 
     always: bool = True
@@ -88,14 +88,14 @@ class Trusting(Aspire):
         scores, half = score(points), RESTARTS // 2
         best = [np.argsort(-scores[: len(spread)])[:half], len(spread) + np.argsort(-scores[len(spread) :])[:half]]
         climbed = climb(score, Climbers.at(points[np.concatenate(best)], score))
-        polished = climb(score, climbed.some(np.argsort(-climbed.heights)[:POLISHED]), POLISH_ROUNDS)
+        polished = climb(score, climbed.some(np.argsort(-climbed.values)[:POLISHED]), POLISH_ROUNDS)
         found = np.vstack([polished.points, climbed.points, points])
-        heights = np.concatenate([polished.heights, climbed.heights, scores])
-        return best_of(low + width * found, heights, belief, rng)
+        values = np.concatenate([polished.values, climbed.values, scores])
+        return best_of(low + width * found, values, belief, rng)
 
 
 VARIANTS: dict[str, tuple[str, Rule]] = {
-    "default": ("the default without sweeps", Aspire(sweeps=False)),
+    "default": ("the default without sweeps", Aspiration(sweeps=False)),
     "trust": ("always in a trust region", Trusting(sweeps=False)),
     "turns": ("at every second question", Trusting(sweeps=False, always=False)),
 }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.gp.correlations import FORMS
+from satisfice.gp.correlations import CORRELATIONS
 from satisfice.gp.kernels import RadialPairs, Stationary, StationaryPairs
 from satisfice.types import Array
 
@@ -18,14 +18,14 @@ ROUGH = 1e4  # a wave of this frequency has nothing to do with itself a thousand
 class _RidgePairs(RadialPairs):
     """Those of a ridge; serves as `Cross`, and as `Gram` where the sets are one."""
 
-    kernel: "Ridge"
+    kernel: "Directional"
 
-    def pull(self, weights: Array) -> Array:
+    def vjp(self, weights: Array) -> Array:
         """dk/dx = s^2 slope(r) ((x - x') / l^2 + w w'(x - x')), summed with the weights."""
         moved, w = self.slopes_times_steps(weights), self.kernel.direction
         return self.kernel.variance * (moved / self.kernel.lengthscale**2 + np.outer(moved @ w, w))
 
-    def pull_parameters(self, weights: Array) -> Array:
+    def vjp_parameters(self, weights: Array) -> Array:
         """dk/dlog l = -s^2 slope(r) |x - x'|^2 / l^2, dk/dw = s^2 slope(r) w'(x - x') (x - x') and dk/dlog s = 2 k.
 
         As for a stationary kernel: sum_ij M_ij (x_i - x_j)(x_i - x_j)' = 2 (X'diag(r) X - X'M X), r = M 1.
@@ -40,7 +40,7 @@ class _RidgePairs(RadialPairs):
 
 
 @dataclass(frozen=True)
-class Ridge:
+class Directional:
     """k(x, x') = s^2 rho(r), r^2 = |x - x'|^2 / l^2 + (w'(x - x'))^2: one length, and a direction along which f varies faster.
 
     What is searched along a narrow valley that is not parallel to an axis looks like this. `parameters` has w itself, not a log.
@@ -89,14 +89,14 @@ class Ridge:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """The matrix k(a_i, b_j)."""
-        K = FORMS[self.form].rho(self._r2(A, B))
+        K = CORRELATIONS[self.form].rho(self._r2(A, B))
         K *= self.variance
         return K
 
     def cross(self, U: Array, X: Array) -> _RidgePairs:
         """k(U, X) and its derivative in U."""
         r2 = self._r2(U, X)
-        return _RidgePairs(self, U, X, r2, *FORMS[self.form].rho_and_slope(r2))
+        return _RidgePairs(self, U, X, r2, *CORRELATIONS[self.form].rho_and_slope(r2))
 
     def gram(self, X: Array) -> _RidgePairs:
         """k(X, X) and its derivative in the hyperparameters."""
@@ -104,7 +104,7 @@ class Ridge:
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
         """As r is a distance in d + 1 dimensions, a frequency has as many."""
-        drawn = FORMS[self.form].frequencies((count, dimension + 1), rng)
+        drawn = CORRELATIONS[self.form].frequencies((count, dimension + 1), rng)
         frequencies = drawn[:, :-1] / self.lengthscale + drawn[:, -1:] * self.direction
         return frequencies, np.full(count, self.scale / np.sqrt(count))
 
@@ -113,7 +113,7 @@ class Ridge:
 class _RippledPairs:
     """The trend's pairs, and which points are the same; serves as `Cross` and as `Gram`."""
 
-    kernel: "Rippled"
+    kernel: "WithNugget"
     trend: StationaryPairs
 
     @property
@@ -124,17 +124,17 @@ class _RippledPairs:
     def value(self) -> Array:
         return self.trend.value + self._ripple
 
-    def pull(self, weights: Array) -> Array:
-        return self.trend.pull(weights)
+    def vjp(self, weights: Array) -> Array:
+        return self.trend.vjp(weights)
 
-    def pull_parameters(self, weights: Array) -> Array:
-        *lengths, scale = self.trend.pull_parameters(weights)
+    def vjp_parameters(self, weights: Array) -> Array:
+        *lengths, scale = self.trend.vjp_parameters(weights)
         ripple = np.vdot(weights, self._ripple)
         return np.array([*lengths, ripple, scale + 2 * ripple])
 
 
 @dataclass(frozen=True)
-class Rippled:
+class WithNugget:
     """k(x, x') = s^2 (rho(r) + h [x = x']): a trend, and ripples so narrow that a value says nothing about its neighbours.
 
     It is the model of a bowl with many small waves, where the trend leads to the middle and a good value is in part luck.

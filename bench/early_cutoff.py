@@ -16,7 +16,7 @@ from eval_peers import BUDGET, CONTESTANTS, OURS
 from eval_problems import PROBLEMS
 from eval_runs import LEAST, best_peer, by_problem, can_be_best, enough, ratio
 from evaluations import Step, as_record, broken, course, load, quiet
-from hasten import hasten
+from faster_peers import hasten
 from rich.console import Console
 from rich.progress import track
 

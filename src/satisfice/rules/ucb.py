@@ -30,9 +30,9 @@ class BoundScore:
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         """The scores (m,) and their derivatives in U (m, d)."""
-        found = self.belief.marginal_with_pull(U)
+        found = self.belief.marginal_with_vjp(U)
         by_mean, by_std = np.full(len(U), self.by_mean), np.full(len(U), self.by_std)
-        return self.by_mean * found.mean + self.by_std * found.std, found.pull(by_mean, by_std)
+        return self.by_mean * found.mean + self.by_std * found.std, found.vjp(by_mean, by_std)
 
 
 @dataclass(frozen=True)

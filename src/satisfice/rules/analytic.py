@@ -44,15 +44,15 @@ class MixedScore:
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         """The scores (m,) and their derivatives in U (m, d), by the chain rule through mean and std."""
-        parts = [posterior.marginal_with_pull(U) for _, posterior in self.belief.members]
+        parts = [posterior.marginal_with_vjp(U) for _, posterior in self.belief.members]
         scores = [self.formula(part.mean, part.std) for part in parts]
         if len(parts) == 1:
             value, by_mean, by_std = scores[0]
-            return value, parts[0].pull(by_mean, by_std)
+            return value, parts[0].vjp(by_mean, by_std)
         mixed, shares = self.mix(self.belief.log_weights, np.stack([score.value for score in scores]))
         gradient = np.zeros(U.shape)
         for part, (_, by_mean, by_std), share in zip(parts, scores, shares, strict=True):
-            gradient += part.pull(share * by_mean, share * by_std)
+            gradient += part.vjp(share * by_mean, share * by_std)
         return mixed, gradient
 
 

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import SAME, best_from, best_of, candidates
-from satisfice.rules.marginal import MixedScore, probability_score
+from satisfice.rules.analytic import MixedScore, probability_score
 from satisfice.types import Array
 
 # The distance that is kept, as a root mean square over the coordinates, is drawn from between these.
@@ -20,7 +20,7 @@ STOPS = 17  # values of a coordinate on a line through the best point
 
 
 @dataclass(frozen=True)
-class Aspire:
+class Aspiration:
     """PG of the target or, where the model holds that to be out of reach, of the highest level that is within it.
 
     The most probable point for a level that is `b` standard deviations away everywhere is that of the upper confidence bound

@@ -9,11 +9,11 @@ from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
 from satisfice.domain.mixed import Mixed
-from satisfice.rules.aspire import HUNCH, NEAREST, Aspire
-from satisfice.rules.marginal import ProbabilityGood
+from satisfice.rules.analytic import ProbabilityGood
+from satisfice.rules.aspiration import HUNCH, NEAREST, Aspiration
 
 FINITE = DOMAINS["finite"]
-REACH, STALE = Aspire().reach, Aspire().patience
+REACH, STALE = Aspiration().reach, Aspiration().patience
 
 
 @pytest.mark.parametrize("step", [14, 15])
@@ -22,7 +22,7 @@ def test_a_target_within_reach_is_aimed_at_as_pg_does(step):
     mean, std = belief.marginal(FINITE.U)
     within = float((mean + (min(REACH) - 0.1) * std).max())
     belief = replace(belief, target=within)
-    assert (Aspire().propose(belief, default_rng(0)) == ProbabilityGood().propose(belief, default_rng(0))).all()
+    assert (Aspiration().propose(belief, default_rng(0)) == ProbabilityGood().propose(belief, default_rng(0))).all()
 
 
 @pytest.mark.parametrize("step", [14, 15])
@@ -32,7 +32,7 @@ def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
     bound = mean + REACH[step % 2] * std
     free = (np.abs(FINITE.U[:, None] - belief.avoid).max(axis=2) > 1e-6).all(axis=1)
     best = FINITE.U[np.flatnonzero(free)[np.argmax(bound[free])]]
-    assert (Aspire().propose(belief, default_rng(0)) == best).all()
+    assert (Aspiration().propose(belief, default_rng(0)) == best).all()
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
@@ -40,12 +40,14 @@ def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
 def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step):
     belief = replace(belief_on(domain, members=2), stale=STALE, step=step)
     for seed in range(20):
-        u = Aspire().propose(belief, default_rng(seed))
+        u = Aspiration().propose(belief, default_rng(seed))
         gap = np.sqrt(((belief.avoid - u) ** 2).mean(axis=1)).min()
         assert gap >= NEAREST / 2
         assert (domain.snap(u[None]) == u).all()
     odd = replace(belief, step=21)
-    assert (Aspire().propose(odd, default_rng(0)) == Aspire().propose(replace(odd, stale=0), default_rng(0))).all()
+    assert (
+        Aspiration().propose(odd, default_rng(0)) == Aspiration().propose(replace(odd, stale=0), default_rng(0))
+    ).all()
 
 
 SEARCHED = {
@@ -58,17 +60,21 @@ SEARCHED = {
 @pytest.mark.parametrize("domain", SEARCHED.values(), ids=list(SEARCHED))
 def test_every_fourth_question_of_a_stale_search_changes_one_parameter_of_the_best_point(domain):
     belief = replace(belief_on(domain, members=1), stale=STALE, step=40)
-    asked = Aspire().propose(belief, default_rng(0))
+    asked = Aspiration().propose(belief, default_rng(0))
     changed = {j for j in range(domain.dimension) if asked[j] != belief.best[0][j]}
     groups = getattr(domain, "choices", ())
     parameters = {next((group for group in groups if j in group), j) for j in changed}
     assert len(parameters) == 1
     assert (domain.snap(asked[None]) == asked).all()
-    without = Aspire(sweeps=False).propose(belief, default_rng(0))
-    assert (without == Aspire().propose(replace(belief, step=42), default_rng(0))).all()  # keeps a distance, as then
+    without = Aspiration(sweeps=False).propose(belief, default_rng(0))
+    assert (
+        without == Aspiration().propose(replace(belief, step=42), default_rng(0))
+    ).all()  # keeps a distance, as then
     assert (without != belief.best[0]).sum() > 1
     early = replace(belief, step=12)  # while a margin is kept there is enough to be learned anyway
-    assert (Aspire().propose(early, default_rng(0)) == Aspire(sweeps=False).propose(early, default_rng(0))).all()
+    assert (
+        Aspiration().propose(early, default_rng(0)) == Aspiration(sweeps=False).propose(early, default_rng(0))
+    ).all()
 
 
 def test_the_line_is_asked_far_from_what_was_asked_on_it():
@@ -77,7 +83,7 @@ def test_the_line_is_asked_far_from_what_was_asked_on_it():
     belief = belief_on(domain, members=1)
     best = np.array([0.9, 0.5])
     taken = np.array([best, [0.5, 0.5], [0.9, 0.0], [0.9, 0.25], [0.9, 0.75], [0.9, 1.0]])
-    asked = Aspire().propose(replace(belief, stale=STALE, step=20, best=best[None], avoid=taken), default_rng(0))
+    asked = Aspiration().propose(replace(belief, stale=STALE, step=20, best=best[None], avoid=taken), default_rng(0))
     assert asked[1] == 0.5
     assert asked[0] <= 0.25 + 1e-12
 
@@ -95,13 +101,15 @@ def test_a_switch_is_set_to_its_low_end_once_for_the_best_point(domain):
     best = domain.snap(np.full((1, domain.dimension), 0.6))
     off = [np.where(np.arange(domain.dimension) == j, 0.0, best[0]) for j in (1, 3)]
     stale = replace(known, stale=HUNCH, step=12, best=best, avoid=best)
-    first = Aspire().propose(stale, default_rng(0))
+    first = Aspiration().propose(stale, default_rng(0))
     (number,) = (k for k, point in enumerate(off) if (first == point).all())
-    second = Aspire().propose(replace(stale, avoid=np.vstack([best, first])), default_rng(0))
+    second = Aspiration().propose(replace(stale, avoid=np.vstack([best, first])), default_rng(0))
     assert (second == off[1 - number]).all()
 
     def as_without(belief):
-        return (Aspire().propose(belief, default_rng(0)) == Aspire(sweeps=False).propose(belief, default_rng(0))).all()
+        return (
+            Aspiration().propose(belief, default_rng(0)) == Aspiration(sweeps=False).propose(belief, default_rng(0))
+        ).all()
 
     assert as_without(replace(stale, avoid=np.vstack([best, first, second])))
     assert as_without(replace(stale, stale=HUNCH - 1))
@@ -135,9 +143,9 @@ def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
             search.tell(x, limited(x))
         return search.ask()
 
-    assert next_question(Aspire(), (1,)).tolist() == [best[0], 0.0, *best[2:]]
-    assert (next_question(Aspire(), ()) != best).sum() == 1
-    assert (next_question(Aspire(sweeps=False), (1,)) != best).sum() > 1
+    assert next_question(Aspiration(), (1,)).tolist() == [best[0], 0.0, *best[2:]]
+    assert (next_question(Aspiration(), ()) != best).sum() == 1
+    assert (next_question(Aspiration(sweeps=False), (1,)) != best).sum() > 1
 
 
 @pytest.mark.parametrize("switches", [(), (1,)])
@@ -161,20 +169,20 @@ def test_early_every_second_question_keeps_a_margin_from_the_sides(step):
     """The model knows least in the corners of the cube, and there the questions without a margin go."""
     domain = Box([(0.0, 1.0)] * 3)
     belief = replace(belief_on(domain, members=1), target=50.0, step=step)
-    inner = Aspire().propose(belief, default_rng(0))
-    assert (np.abs(inner - 0.5) <= 0.5 - Aspire().margin + 1e-12).all()
+    inner = Aspiration().propose(belief, default_rng(0))
+    assert (np.abs(inner - 0.5) <= 0.5 - Aspiration().margin + 1e-12).all()
     for other in (replace(belief, step=step + 1), replace(belief, step=3 + 4 * 3 + 1)):
-        assert np.abs(Aspire().propose(other, default_rng(0)) - 0.5).max() > 0.45
-    with_all = replace(Aspire(), margin=0.0).propose(belief, default_rng(0))
+        assert np.abs(Aspiration().propose(other, default_rng(0)) - 0.5).max() > 0.45
+    with_all = replace(Aspiration(), margin=0.0).propose(belief, default_rng(0))
     assert np.abs(with_all - 0.5).max() > 0.45
 
 
 def test_where_there_is_little_room_the_distance_is_smaller():
     belief = belief_on(FINITE, members=1)
     crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])
-    assert (Aspire().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
+    assert (Aspiration().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
     full = replace(crowded, avoid=FINITE.U, may_repeat=True)
-    assert Aspire().propose(full, default_rng(0)).shape == (2,)
+    assert Aspiration().propose(full, default_rng(0)).shape == (2,)
 
 
 def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():

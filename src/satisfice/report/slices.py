@@ -10,48 +10,56 @@ from scipy.special import ndtri
 from satisfice.certify.eprocess import level, lower_bound
 from satisfice.checks import sign_of
 from satisfice.errors import NumericalFailure
-from satisfice.report.axes import Scale, scale_of
 from satisfice.report.plots import Slice
-from satisfice.study.view import View
+from satisfice.report.svg import Scale, scale_of
+from satisfice.study.snapshot import StudySnapshot
 from satisfice.types import Array
 
 FINE = 61  # points along a slice
 CELLS = 26  # cells along each side of a map
 
 
-def setting(view: View) -> dict[str, Any] | None:
+def setting(snapshot: StudySnapshot) -> dict[str, Any] | None:
     """The recommended setting, if the model can be asked around it: all its parameters are in the space, which is no table."""
-    params = view.answer.params
-    if params is None or view.space.rows is not None or not all(name in params for name in view.space.distributions):
+    params = snapshot.answer.params
+    if (
+        params is None
+        or snapshot.space.rows is not None
+        or not all(name in params for name in snapshot.space.distributions)
+    ):
         return None
-    return {name: params[name] for name in view.space.distributions}
+    return {name: params[name] for name in snapshot.space.distributions}
 
 
-def scales(view: View) -> dict[str, Scale]:
+def scales(snapshot: StudySnapshot) -> dict[str, Scale]:
     """The scale of every parameter that is searched."""
-    return {name: scale_of(d) for name, d in view.space.distributions.items() if not d.single()}
+    return {name: scale_of(d) for name, d in snapshot.space.distributions.items() if not d.single()}
 
 
-def slices(view: View, chosen: Mapping[str, Any], most: int) -> list[Slice]:
+def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> list[Slice]:
     """The model along each parameter through the setting, that along which it changes most first."""
-    z, cuts = float(ndtri(0.5 + 0.5 * view.settings.confidence)), []
-    for name, scale in scales(view).items():
-        at = grid(view.space.distributions[name], FINE)
-        X = np.array([view.space.encode({**chosen, name: value}) for value in at])
+    z, cuts = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), []
+    for name, scale in scales(snapshot).items():
+        at = grid(snapshot.space.distributions[name], FINE)
+        X = np.array([snapshot.space.encode({**chosen, name: value}) for value in at])
         try:
-            mean, std = view.search.predict(X)
+            mean, std = snapshot.search.predict(X)
         except NumericalFailure:
             return []
         cuts.append(Slice(name, scale, at, mean, mean - z * std, mean + z * std))
     return sorted(cuts, key=lambda cut: -cut.change)[:most]
 
 
-def chances(view: View, chosen: Mapping[str, Any], names: tuple[str, str]) -> tuple[tuple[Array, Array], Array]:
+def chances(
+    snapshot: StudySnapshot, chosen: Mapping[str, Any], names: tuple[str, str]
+) -> tuple[tuple[Array, Array], Array]:
     """Over two parameters: the edges of the cells as shares of the axes, and the probability of being good (rows: the second)."""
-    across, up = (grid(view.space.distributions[name], CELLS) for name in names)
-    points = [view.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
-    found = view.search.probability_good(np.array(points)).reshape(len(up), len(across))
-    edges = [_edges(scale_of(view.space.distributions[name]), at) for name, at in zip(names, (across, up), strict=True)]
+    across, up = (grid(snapshot.space.distributions[name], CELLS) for name in names)
+    points = [snapshot.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
+    found = snapshot.search.probability_good(np.array(points)).reshape(len(up), len(across))
+    edges = [
+        _edges(scale_of(snapshot.space.distributions[name]), at) for name, at in zip(names, (across, up), strict=True)
+    ]
     return (edges[0], edges[1]), found
 
 
@@ -77,17 +85,17 @@ def grid(distribution: Any, count: int) -> list[Any]:
     return [min(max(value, low), high) for value in values]
 
 
-def fresh_values(view: View) -> list[float]:
+def fresh_values(snapshot: StudySnapshot) -> list[float]:
     """The fresh values of the recommended setting, those that a certificate rests on."""
-    point = view.answer.point
-    return [] if point is None else view.search.fresh_values(point).tolist()
+    point = snapshot.answer.point
+    return [] if point is None else snapshot.search.fresh_values(point).tolist()
 
 
-def certified(view: View, values: Sequence[float]) -> list[float]:
+def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
     """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
-    sign = sign_of(view.settings.direction)
-    certificate = view.answer.certificate
-    tested = certificate.candidates if certificate is not None else max(view.search.tested, 1)
-    share = level(1 - view.settings.confidence, tested)
+    sign = sign_of(snapshot.config.direction)
+    certificate = snapshot.answer.certificate
+    tested = certificate.candidates if certificate is not None else max(snapshot.search.tested, 1)
+    share = level(1 - snapshot.config.confidence, tested)
     told = sign * np.array(values)
-    return [sign * lower_bound(view.search.test, told[:m], share) for m in range(1, len(values) + 1)]
+    return [sign * lower_bound(snapshot.search.test, told[:m], share) for m in range(1, len(values) + 1)]

@@ -1,4 +1,4 @@
-"""`Settings`: what a study is looking for, kept in the study itself, so that everyone who opens it knows."""
+"""`SearchConfig`: what a study is looking for, kept in the study itself, so that everyone who opens it knows."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ VERDICT = "satisfice:verdict"  # the user attribute of a study: the last verdict
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchConfig:
     """What a study is looking for and how; `space` is None where the parameters are only known from the trials."""
 
     target: float
@@ -57,7 +57,7 @@ class Settings:
         return json.dumps(stored)
 
     @classmethod
-    def from_json(cls, text: str) -> "Settings":
+    def from_json(cls, text: str) -> "SearchConfig":
         """The settings that `to_json` wrote; in place of a rule or model of the user's own stands "auto"."""
         try:
             stored: dict[str, Any] = json.loads(text)
@@ -71,7 +71,7 @@ class Settings:
             raise BadInput(f"settings: {text!r:.80} came; the text that to_json gives was wanted ({problem})") from None
 
     @classmethod
-    def of(cls, study: optuna.Study) -> "Settings | None":
+    def of(cls, study: optuna.Study) -> "SearchConfig | None":
         """The settings that are stored in the study, None if there are none."""
         stored = study.user_attrs.get(SETTINGS)
         return None if stored is None else cls.from_json(stored)

@@ -17,9 +17,9 @@ from satisfice.checks import sign_of
 from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
+from satisfice.study.config import SearchConfig
 from satisfice.study.lease import ERROR, WORKER_LOST
-from satisfice.study.mark import ASKED, CANCELLED, ENDED, HISTORY, Mark, State, broken, error_of
-from satisfice.study.settings import Settings
+from satisfice.study.proposal import ASKED, CANCELLED, ENDED, HISTORY, Proposal, State, broken, error_of
 from satisfice.study.space import Space, is_searchable
 from satisfice.types import Array
 
@@ -41,7 +41,7 @@ class Held(NamedTuple):
     value: float
 
 
-class Follower:
+class StudyReplay:
     """A search that follows a study: `catch_up` tells it what has finished since the last time.
 
     It only saves time: a new one that reads the whole study has the same search, except that parallel workers hear of values in
@@ -50,8 +50,8 @@ class Follower:
     bad evaluations may be the slow ones.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, config: SearchConfig) -> None:
+        self.config = config
         self._union: dict[str, BaseDistribution] = {}  # where the parameters are only known from the trials
         self._unfit: set[str] = set()  # parameters whose range changes from trial to trial, or cannot be searched
         self._finished: dict[int, FrozenTrial] = {}
@@ -59,13 +59,13 @@ class Follower:
         self._running: list[FrozenTrial] = []
         self.queued = False  # whether trials wait to be run
         self._silent: set[int] = set()  # trials that were waited for in vain
-        self._start(settings.space)
+        self._start(config.space)
 
     def _start(self, space: Space | None) -> None:
         self.space = space
-        self.search: Search | None = None if space is None else self.settings.search(space.domain)
+        self.search: Search | None = None if space is None else self.config.search(space.domain)
         self._middle: dict[str, Any] = {}  # what stands for a parameter that a trial does not have
-        if space is not None and self.settings.space is None:
+        if space is not None and self.config.space is None:
             self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
         self.states: dict[int, State] = {}
         self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
@@ -87,7 +87,7 @@ class Follower:
         self._finished.update(new)
         while self._settled in self._finished:
             self._settled += 1
-        if self.settings.space is None and self._widens(new.values()):
+        if self.config.space is None and self._widens(new.values()):
             space = {name: self._union[name] for name in self._union if name not in self._unfit}
             self._start(Space(space) if space else None)
             new = self._finished
@@ -117,7 +117,7 @@ class Follower:
             self.search.count(held.point, held.value)
             del self._held[number]
 
-    def ask(self, number: int) -> tuple[Mark, dict[str, Any]]:
+    def ask(self, number: int) -> tuple[Proposal, dict[str, Any]]:
         """What to try in trial `number`: its mark and its parameters, all those of another trial where that is repeated."""
         if self.search is None or self.space is None:
             raise BadInput("ask: the study has no finished trial yet, so its parameters are not known")
@@ -127,7 +127,7 @@ class Follower:
         x = self.search.ask([*points, *(held.point for held in self._held.values())])
         again = self._first.get(self._key(x))
         hope = self.search.hope() if len(self._first) else None
-        mark = Mark(x.tolist(), None if again is None else again.number, hope)
+        mark = Proposal(x.tolist(), None if again is None else again.number, hope)
         return mark, self.space.decode(x) if again is None else dict(again.params)
 
     def asking_before(self, number: int) -> list[int]:
@@ -185,12 +185,12 @@ class Follower:
 
     def _without_model(self) -> Answer:
         """The answer where no parameter can be searched by a model: without noise a value can still be good."""
-        sign = sign_of(self.settings.direction)
+        sign = sign_of(self.config.direction)
         done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
-        if self.settings.noise != 0 or not done:
+        if self.config.noise != 0 or not done:
             return Answer("open")
         best = max(done, key=lambda trial: sign * trial.value)
-        good = sign * best.value >= sign * self.settings.target
+        good = sign * best.value >= sign * self.config.target
         return Answer(
             "good" if good else "open", value=best.value, interval=(best.value, best.value), params=dict(best.params)
         )
@@ -250,7 +250,7 @@ class Follower:
         if repeat:
             self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
-        if self.settings.space is None and not self._conditional:
+        if self.config.space is None and not self._conditional:
             named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
             self._conditional = named != set(self.space.distributions)
         return True
@@ -264,7 +264,7 @@ class Follower:
         if self.space is None or not trial.params:
             return None
         params = {name: trial.params.get(name, self._middle[name]) for name in self._middle} or trial.params
-        mark = Mark.of(trial)
+        mark = Proposal.of(trial)
         if mark is not None and len(mark.x) == self.space.domain.dimension:
             x = np.array(mark.x)
             asked = self.space.decode(x)
@@ -282,7 +282,7 @@ class Follower:
         """What is known of the running trials; those that nobody gives parameters are left out."""
         pending = []
         for trial in self._running:
-            mark, point = Mark.of(trial), self._point(trial)
+            mark, point = Proposal.of(trial), self._point(trial)
             if point is None and mark is not None and self.space is not None:
                 with suppress(BadInput):
                     self.space.domain.to_unit([mark.x])

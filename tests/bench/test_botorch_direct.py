@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason=WHY)
 pytest.importorskip("botorch", reason=WHY)
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-import straight
+import botorch_direct
 from botorch.acquisition.analytic import LogExpectedImprovement
 from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
@@ -32,7 +32,7 @@ def test_the_straight_likelihood_and_its_gradient_are_those_of_botorch(d, n):
     model = usual_model(d, n)
     mll = ExactMarginalLogLikelihood(model.likelihood, model).train()
     parameters, rng = list(model.parameters()), torch.Generator().manual_seed(0)
-    usual, quick = get_loss_closure(mll), straight.straight_loss(mll)
+    usual, quick = get_loss_closure(mll), botorch_direct.straight_loss(mll)
     for _ in range(5):
         with torch.no_grad():
             for parameter in parameters:
@@ -53,7 +53,7 @@ def test_the_straight_posterior_and_its_gradient_are_those_of_botorch(d, n):
     points.requires_grad_()
     acquisition = LogExpectedImprovement(model, best_f=1.0)
     usual = acquisition._mean_and_sigma(points)
-    quick = straight.straight_moments(model, points, 1e-12)
+    quick = botorch_direct.straight_moments(model, points, 1e-12)
     for one, other in zip(usual, quick, strict=True):
         assert torch.equal(one, other)
         gradients = [torch.autograd.grad(value.sum(), points, retain_graph=True)[0] for value in (one, other)]
@@ -61,7 +61,7 @@ def test_the_straight_posterior_and_its_gradient_are_those_of_botorch(d, n):
 
 
 def test_another_model_goes_the_usual_way():
-    assert straight._as_it_comes(usual_model(2, 4))
-    assert not straight._as_it_comes(usual_model(2, 4, covar_module=MaternKernel()))
+    assert botorch_direct._as_it_comes(usual_model(2, 4))
+    assert not botorch_direct._as_it_comes(usual_model(2, 4, covar_module=MaternKernel()))
     X = torch.rand(3, 4, 2, dtype=torch.double)  # three sets of points
-    assert not straight._as_it_comes(SingleTaskGP(X, torch.sin(X).sum(-1, keepdim=True)))
+    assert not botorch_direct._as_it_comes(SingleTaskGP(X, torch.sin(X).sum(-1, keepdim=True)))

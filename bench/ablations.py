@@ -1,6 +1,6 @@
 """What each part of the default is worth: the default without noise, and variants of it that leave a part out or change it.
 
-    .venv-bench/bin/python bench/levers.py [--runs 10 --jobs 2 --only straight,pg]
+    .venv-bench/bin/python bench/ablations.py [--runs 10 --jobs 2 --only straight,pg]
 
 Evaluations until the first good value, as in bench/evaluations.py, on the problems that defaults may be chosen by, tuning tasks excepted
 (they take long). Resumable: records go to out/records/levers.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
@@ -24,20 +24,20 @@ from scipy.linalg import solve_triangular
 
 from satisfice.acquisition.belief import Belief
 from satisfice.gp.additive import Additive
-from satisfice.gp.families import Family, auto_families, exact_families
-from satisfice.gp.fit import Fit, Model, Observations
-from satisfice.gp.learned import LearnedModel, has_grown
+from satisfice.gp.fit import Dataset, Fit, Model
+from satisfice.gp.mixture import KernelMixture, has_grown
 from satisfice.gp.models import auto_model
+from satisfice.gp.priors import KernelPrior, auto_families, exact_families
 from satisfice.paper.experiments.records import Record, pack
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.rules import Rule
-from satisfice.rules.aspire import Aspire
+from satisfice.rules.analytic import ExpectedExcess, ProbabilityGood
+from satisfice.rules.aspiration import Aspiration
 from satisfice.rules.lookahead import Lookahead
-from satisfice.rules.marginal import ExpectedExcess, ProbabilityGood
 from satisfice.types import Array
 
 FOR_EVER = 10**9
-BASE = Aspire(sweeps=False)  # sweeps came last: everything is shown beside what was the default until then
+BASE = Aspiration(sweeps=False)  # sweeps came last: everything is shown beside what was the default until then
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records" / "levers.jsonl.xz"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
@@ -45,21 +45,21 @@ NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task
 
 def _model(
     *left_out: int,
-    families: Callable[[int], tuple[Family, ...]] = exact_families,
-    bends: bool = True,
+    families: Callable[[int], tuple[KernelPrior, ...]] = exact_families,
+    warps: bool = True,
     integrates: bool = True,
     learns_at: Callable[[int], bool] = has_grown,
     starting_points: int = 3,
-) -> LearnedModel:
+) -> KernelMixture:
     """The default model without noise, but for some of its kernels or other parts."""
 
-    def chosen(dimension: int) -> tuple[Family, ...]:
+    def chosen(dimension: int) -> tuple[KernelPrior, ...]:
         return tuple(f for k, f in enumerate(families(dimension)) if k not in left_out or dimension == 1)
 
-    return LearnedModel(chosen, learns_at, starting_points, bends=bends, integrates=integrates, tolerance=1e-3)
+    return KernelMixture(chosen, learns_at, starting_points, warps=warps, integrates=integrates, tolerance=1e-3)
 
 
-def with_interactions(dimension: int) -> tuple[Family, ...]:
+def with_interactions(dimension: int) -> tuple[KernelPrior, ...]:
     """The default's kernels, and one of main effects and interactions of two coordinates, expected to be like the additive one."""
     if dimension == 1:
         return exact_families(dimension)
@@ -67,10 +67,10 @@ def with_interactions(dimension: int) -> tuple[Family, ...]:
     return (*exact_families(dimension), replace(additive, kernel=Interacting("matern52", np.array([0.5]))))
 
 
-def same_in_every_dimension(dimension: int) -> tuple[Family, ...]:
+def same_in_every_dimension(dimension: int) -> tuple[KernelPrior, ...]:
     """The default's kernels, but a length-scale of 0.5 is expected whatever the dimension, not 0.5 sqrt(d)."""
 
-    def lowered(family: Family) -> Family:
+    def lowered(family: KernelPrior) -> KernelPrior:
         if isinstance(family.kernel, Additive):  # its length-scale is the same already
             return family
         lengths = [name.startswith("length-scale") for name in (*family.kernel.names, "noise")]
@@ -85,14 +85,14 @@ class Reweighted:
     """The default model without noise, but with other log weights for its kernels."""
 
     log_weights: Callable[[Fit], Array]
-    model: LearnedModel
+    model: KernelMixture
     starting_points: int = 3
 
     def is_mixture(self, dimension: int) -> bool:
         """It is."""
         return self.model.is_mixture(dimension)
 
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+    def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
         """The default's fit, weighted anew."""
         found = self.model.fit(seen, previous)
         scores = self.log_weights(found)
@@ -129,13 +129,13 @@ class ByTurns:
 
 LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "default": ("the default without sweeps", BASE, auto_model()),
-    "sweeps": ("the default", Aspire(), auto_model()),
+    "sweeps": ("the default", Aspiration(), auto_model()),
     "no-margin": ("no margin from the sides", replace(BASE, margin=0.0), auto_model()),
     "margin-15": ("a margin of 0.15", replace(BASE, margin=0.15), auto_model()),
     "no-ridge": ("without the ridge", BASE, _model(5)),
     "no-ripples": ("without the ripples", BASE, _model(4)),
     "counted": ("weights by the number of hyperparameters", BASE, _model(integrates=False)),
-    "straight": ("straight units", BASE, _model(bends=False)),
+    "straight": ("straight units", BASE, _model(warps=False)),
     "pg": ("pg in the place of aspire", ProbabilityGood(), auto_model()),
     "eg": ("eg in its place", ExpectedExcess(), auto_model()),
     "near": ("reach 3 at every question", replace(BASE, reach=(3.0, 3.0)), auto_model()),
@@ -157,7 +157,7 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "left-out": ("weights by predicting values left out", BASE, Reweighted(left_out_values, _model())),
     "turns": ("pg and eg by turns in the place of aspire", ByTurns(ProbabilityGood(), ExpectedExcess()), auto_model()),
     "lookahead": ("a look one evaluation ahead in its place", Lookahead(), auto_model()),
-    "before": ("pg, four kernels, straight units", ProbabilityGood(), LearnedModel(auto_families, has_grown)),
+    "before": ("pg, four kernels, straight units", ProbabilityGood(), KernelMixture(auto_families, has_grown)),
 }
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import Prior
 from satisfice.gp.kernels import Kernel, Stationary
-from satisfice.gp.shaped import Ridge, Rippled
+from satisfice.gp.structured import Directional, WithNugget
 from satisfice.types import Array
 
 NOISE_FREE = 1e-6  # lambda of a noise-free objective, in standardised units
 
 
 @dataclass(frozen=True)
-class Family:
+class KernelPrior:
     """A kernel whose hyperparameters are learned, and the prior on them (as the kernel's `parameters`, then log lambda)."""
 
     kernel: Kernel
@@ -45,42 +45,42 @@ _SCALE = _log(5e-2, 20.0, 1.0, 1.0)
 
 
 @cache
-def paper_families(dimension: int) -> tuple[Family, ...]:
+def paper_families(dimension: int) -> tuple[KernelPrior, ...]:
     """SE with one length-scale in [1e-3, 1] and scale in [5e-2, 1.5], no prior within the bounds (paper, section 5.2)."""
     prior = _prior(_log(1e-3, 1.0, 0.2, np.inf), _log(5e-2, 1.5, 1.0, np.inf))
-    return (Family(Stationary("se", np.array([0.2])), prior),)
+    return (KernelPrior(Stationary("se", np.array([0.2])), prior),)
 
 
 @cache
-def auto_families(dimension: int) -> tuple[Family, ...]:
+def auto_families(dimension: int) -> tuple[KernelPrior, ...]:
     """SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2."""
     expected, length = _length(dimension)
     families = [
-        Family(Stationary("se", np.array([expected])), _prior(length, _SCALE)),
-        Family(Stationary("matern52", np.array([expected])), _prior(length, _SCALE)),
+        KernelPrior(Stationary("se", np.array([expected])), _prior(length, _SCALE)),
+        KernelPrior(Stationary("matern52", np.array([expected])), _prior(length, _SCALE)),
     ]
     if dimension > 1:
         each = np.full(dimension, expected)
         families += [
-            Family(Stationary("matern52", each), _prior(*[length] * dimension, _SCALE)),
-            Family(Additive("matern52", np.array([0.5])), _prior(_log(1e-2, 50.0, 0.5, 1.0), _SCALE)),
+            KernelPrior(Stationary("matern52", each), _prior(*[length] * dimension, _SCALE)),
+            KernelPrior(Additive("matern52", np.array([0.5])), _prior(_log(1e-2, 50.0, 0.5, 1.0), _SCALE)),
         ]
     return tuple(families)
 
 
 @cache
-def exact_families(dimension: int) -> tuple[Family, ...]:
+def exact_families(dimension: int) -> tuple[KernelPrior, ...]:
     """Those of `auto_families` and, where no noise can be taken for them, SE with ripples and Matérn-5/2 with a ridge."""
     expected, length = _length(dimension)
     trend = Stationary("se", np.array([expected]))
     families = [
         *auto_families(dimension),
-        Family(Rippled(trend, 0.1), _prior(length, _log(1e-4, 10.0, 0.1, 2.0), _SCALE)),
+        KernelPrior(WithNugget(trend, 0.1), _prior(length, _log(1e-4, 10.0, 0.1, 2.0), _SCALE)),
     ]
     if dimension > 1:
-        ridge = Ridge("matern52", expected, np.zeros(dimension))
+        ridge = Directional("matern52", expected, np.zeros(dimension))
         slope = (-100.0, 100.0, 0.0, 2.0)
-        families.append(Family(ridge, _prior(length, *[slope] * dimension, _SCALE), guess=ridge.towards))
+        families.append(KernelPrior(ridge, _prior(length, *[slope] * dimension, _SCALE), guess=ridge.towards))
     return tuple(families)
 
 

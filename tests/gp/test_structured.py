@@ -1,4 +1,4 @@
-"""Ridge and Rippled against sums over pairs in plain arithmetic, central differences and many draws of their features."""
+"""Directional and WithNugget against sums over pairs, central differences and many draws of their random features."""
 
 import math
 
@@ -10,12 +10,12 @@ from numpy.random import default_rng
 from satisfice.gp.evidence import log_evidence_with_gradient
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.shaped import Ridge, Rippled
+from satisfice.gp.structured import Directional, WithNugget
 
 W = np.array([1.5, -2.0, 0.3])
-RIDGES = [Ridge(form, 0.8, W, 1.3) for form in FORM_NAMES]
-RIPPLED = [Rippled(Stationary(form, np.array([0.6]), 0.7), 0.4) for form in FORM_NAMES]
-ARD = Rippled(Stationary("se", np.array([0.3, 0.6, 0.9]), 0.7), 0.4)
+RIDGES = [Directional(form, 0.8, W, 1.3) for form in FORM_NAMES]
+RIPPLED = [WithNugget(Stationary(form, np.array([0.6]), 0.7), 0.4) for form in FORM_NAMES]
+ARD = WithNugget(Stationary("se", np.array([0.3, 0.6, 0.9]), 0.7), 0.4)
 ALL = pytest.mark.parametrize("kernel", [*RIDGES, *RIPPLED, ARD], ids=lambda k: f"{type(k).__name__}-{k.form}")
 SMOOTH = [k for k in [*RIDGES, *RIPPLED, ARD] if k.form != "matern12"]
 
@@ -27,7 +27,7 @@ def points(n, seed=0):
 def pair(kernel, x, z):
     """k(x, z) as the docstrings print it."""
     steps = [float(a - b) for a, b in zip(x, z, strict=True)]
-    if isinstance(kernel, Ridge):
+    if isinstance(kernel, Directional):
         across = sum(w * step for w, step in zip(kernel.direction, steps, strict=True))
         r = math.sqrt(sum(step**2 for step in steps) / kernel.lengthscale**2 + across**2)
         return kernel.scale**2 * correlation(kernel.form, r, math)
@@ -49,7 +49,7 @@ def test_the_matrix_is_the_formula_pair_by_pair(kernel):
 @pytest.mark.parametrize("kernel", SMOOTH, ids=lambda k: f"{type(k).__name__}-{k.form}")
 def test_pull_equals_central_differences(kernel):
     U, X, weights, step = points(4), points(7, seed=1), default_rng(2).standard_normal((4, 7)), 1e-6
-    pulled = kernel.cross(U, X).pull(weights)
+    pulled = kernel.cross(U, X).vjp(weights)
     for j in range(3):
         shift = step * np.eye(3)[j]
         difference = (weights * (kernel(U + shift, X) - kernel(U - shift, X))).sum(axis=1) / (2 * step)
@@ -95,13 +95,13 @@ def test_features_have_the_kernels_covariance(kernel):
 
 def test_the_guess_is_the_slope_of_a_plane():
     X = points(200)
-    kernel = Ridge("se", 1.0, np.zeros(3)).towards(X, X @ np.array([3.0, -1.0, 0.0]) + 7)
+    kernel = Directional("se", 1.0, np.zeros(3)).towards(X, X @ np.array([3.0, -1.0, 0.0]) + 7)
     assert kernel.direction == pytest.approx([3.0, -1.0, 0.0], abs=0.05)
 
 
 def test_a_ripple_is_known_at_its_point_and_nowhere_else():
     """At a point with a value the std is 0; next to it that of the ripple is back."""
-    kernel = Rippled(Stationary("se", np.array([0.5])), 0.25)
+    kernel = WithNugget(Stationary("se", np.array([0.5])), 0.25)
     X = points(30)
     posterior = Posterior.given(kernel, 1e-8, X, np.sin(X.sum(axis=1)))
     assert posterior.marginal(X[:1]).std[0] < 1e-3

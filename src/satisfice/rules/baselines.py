@@ -8,8 +8,8 @@ from numpy.random import Generator, default_rng
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import first_free, maximise, taken, unasked
 from satisfice.errors import SpaceExhausted
-from satisfice.rules.confidence import BoundScore
 from satisfice.rules.requirements import Requirements, single
+from satisfice.rules.ucb import BoundScore
 from satisfice.types import Array
 
 

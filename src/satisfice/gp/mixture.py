@@ -1,7 +1,7 @@
 """Models that learn their hyperparameters.
 
 A fit is a pure function of the observations in their order: hyperparameters are learned at fixed counts of observations, each
-time starting from an earlier result of the same history (`LearnedModel.lineage`), and between two of them the posterior is
+time starting from an earlier result of the same history (`KernelMixture.lineage`), and between two of them the posterior is
 extended. Handing in an earlier fit of the same history saves that work and changes nothing.
 """
 
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.random import default_rng
 
 from satisfice.gp.evidence import Learned, free_parameters, integrated, learn, rounded
-from satisfice.gp.families import NOISE_FREE, Family
-from satisfice.gp.fit import Fit, Hyperparameters, Indices, Note, Observations
+from satisfice.gp.fit import Dataset, Fit, Hyperparameters, Indices, Note
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.units import Units, units_of
+from satisfice.gp.priors import NOISE_FREE, KernelPrior
+from satisfice.gp.scaling import OutputScaler, scaler_of
 from satisfice.types import Array
 
-CHAIN = 25  # up to so many observations every learning starts from the one before, see `LearnedModel.lineage`
+CHAIN = 25  # up to so many observations every learning starts from the one before, see `KernelMixture.lineage`
 OFTEN = 200  # the paper's budget: up to here its model learns every 3 observations, and a known noise follows the units
 LEARN_FROM = 250  # at most so many observations enter the learning of hyperparameters
 SKETCH = 100  # a learning from scratch starts with so many observations
@@ -42,19 +42,19 @@ def _tenths(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class LearnedModel:
+class KernelMixture:
     """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
 
-    Values are standardised at every step, with `bends` in bent units (`gp.units`). With `integrates` the weight is the evidence
-    integrated over the hyperparameters instead (`integrated`): a kernel pays for what it had to learn, not for how much it
+    Values are standardised at every step, and warped first if `warps` (`gp/scaling.py`). With `integrates` the weight is the
+    evidence integrated over the hyperparameters instead (`integrated`): a kernel pays for what it had to learn, not for how much it
     could have. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in standardised units (beyond
     `OFTEN` observations in those of the last learning), or learned with the rest.
     """
 
-    families: Callable[[int], tuple[Family, ...]]  # of the dimension
+    families: Callable[[int], tuple[KernelPrior, ...]]  # of the dimension
     learns_at: Callable[[int], bool]
     starting_points: int = 3  # as in the paper
-    bends: bool = False
+    warps: bool = False
     integrates: bool = False
     tolerance: float = 1e-4  # a smaller relative rise of the evidence ends the learning
     chain: int = CHAIN
@@ -63,14 +63,14 @@ class LearnedModel:
         """Whether there are several kernels."""
         return len(self.families(dimension)) > 1
 
-    def fit(self, seen: Observations, previous: Fit | None = None) -> Fit:
+    def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
         """The fit to the observations; see the head of this module."""
         families = self.families(seen.domain.dimension)
         n = len(seen.y)
         learned_at, learned, origin = self._hyperparameters(families, seen, previous)
         if previous is not None and previous.learned_at != learned_at:
             previous = None
-        units = self._units(seen)
+        scaler = self._scaler(seen)
         base = max(learned_at, min(n, 1))
         if n > OFTEN:
             base = max(base, n - n % TOGETHER)
@@ -89,7 +89,7 @@ class LearnedModel:
         for m in range(start, n):
             posteriors = tuple(posterior.extend(seen.U[m], 0.0) for posterior in posteriors)
         kept = np.append(kept, np.arange(start, n))
-        z = units.standardise(seen.y[kept])
+        z = scaler.standardise(seen.y[kept])
         posteriors = tuple(posterior.with_values(z) for posterior in posteriors)
         scores = np.array([posterior.log_evidence for posterior in posteriors])
         if self.integrates:
@@ -101,11 +101,11 @@ class LearnedModel:
             notes = _at_bounds(families, learned, seen.noise)
         else:  # nothing has been learned since
             notes = [note for note in previous.notes if note.kind == "bound"]
-        notes += _about_values(units, n, len(kept))
-        return Fit(n, learned_at, units, posteriors, weights / weights.sum(), kept, learned, tuple(notes), origin)
+        notes += _about_values(scaler, n, len(kept))
+        return Fit(n, learned_at, scaler, posteriors, weights / weights.sum(), kept, learned, tuple(notes), origin)
 
     def _hyperparameters(
-        self, families: tuple[Family, ...], seen: Observations, previous: Fit | None
+        self, families: tuple[KernelPrior, ...], seen: Dataset, previous: Fit | None
     ) -> tuple[int, Hyperparameters, tuple[int, Hyperparameters]]:
         """The count of the last learning, what was learned there, and the learning that those in its epoch start from."""
         learned: Hyperparameters = tuple(
@@ -139,7 +139,7 @@ class LearnedModel:
         first = next(m for m in counts if m > epoch)
         return sorted({first, counts[-1]})
 
-    def _live(self, families: tuple[Family, ...], learned: Hyperparameters, n: int) -> list[int]:
+    def _live(self, families: tuple[KernelPrior, ...], learned: Hyperparameters, n: int) -> list[int]:
         """The numbers of the kernels that are given a posterior: beyond `OFTEN` observations not those that are far behind."""
         if n <= OFTEN:
             return list(range(len(learned)))
@@ -148,18 +148,18 @@ class LearnedModel:
             scores = [score - family.penalty(n) for score, family in zip(scores, families, strict=True)]
         return [k for k, score in enumerate(scores) if score >= max(scores) - FAR_BEHIND]
 
-    def _units(self, seen: Observations) -> Units:
-        return units_of(seen.y, seen.target, bend=self.bends)
+    def _scaler(self, seen: Dataset) -> OutputScaler:
+        return scaler_of(seen.y, seen.target, warp=self.warps)
 
-    def _known_lam(self, seen: Observations) -> float:
+    def _known_lam(self, seen: Dataset) -> float:
         """lambda for a stated noise: its variance in standardised units, and never below `NOISE_FREE`."""
         if not seen.noise:
             return NOISE_FREE
-        share = self._units(seen).standardise_std(seen.noise)
+        share = self._scaler(seen).standardise_std(seen.noise)
         return float(np.clip(share * share, NOISE_FREE, 1e6))
 
     def _learn(
-        self, families: tuple[Family, ...], learned: Hyperparameters, seen: Observations, first: bool
+        self, families: tuple[KernelPrior, ...], learned: Hyperparameters, seen: Dataset, first: bool
     ) -> Hyperparameters:
         """Hyperparameters of maximal evidence for each family: a warm start, and random ones.
 
@@ -170,13 +170,13 @@ class LearnedModel:
         n = len(seen.y)
         rng = default_rng([seen.seed, n, 1])
         lam = None if seen.noise is None else self._known_lam(seen)
-        units = self._units(seen)
-        if units.constant:  # equal values say nothing about the kernel, and that there is no noise
+        scaler = self._scaler(seen)
+        if scaler.constant:  # equal values say nothing about the kernel, and that there is no noise
             return tuple(Learned(family.kernel, lam or NOISE_FREE) for family in families)
 
         def data(most: int) -> tuple[Array, Array]:
             some = _that_matter(seen, most)
-            return seen.U[some], units.standardise(seen.y[some])
+            return seen.U[some], scaler.standardise(seen.y[some])
 
         U, z = data(LEARN_FROM)
         sketch = data(SKETCH) if first and n > SKETCH else (U, z)
@@ -206,7 +206,7 @@ class LearnedModel:
         return tuple(found)
 
 
-def _that_matter(seen: Observations, most: int) -> Indices:
+def _that_matter(seen: Dataset, most: int) -> Indices:
     """The indices, in order, of at most `most` observations: the best, those nearest to the best one, and a spread."""
     n = len(seen.y)
     if n <= most:
@@ -220,7 +220,7 @@ def _that_matter(seen: Observations, most: int) -> Indices:
     return np.asarray(np.union1d(chosen, spread))
 
 
-def _at_bounds(families: tuple[Family, ...], learned: Hyperparameters, noise: float | None) -> list[Note]:
+def _at_bounds(families: tuple[KernelPrior, ...], learned: Hyperparameters, noise: float | None) -> list[Note]:
     """A note for each hyperparameter that sits at a bound."""
     notes = []
     for family, each in zip(families, learned, strict=True):
@@ -233,12 +233,12 @@ def _at_bounds(families: tuple[Family, ...], learned: Hyperparameters, noise: fl
     return notes
 
 
-def _about_values(units: Units, n: int, kept: int) -> list[Note]:
+def _about_values(scaler: OutputScaler, n: int, kept: int) -> list[Note]:
     """A note for each thing about the values that a user should know."""
     notes = []
-    if units.constant:
+    if scaler.constant:
         notes.append(Note("constant", "all values so far are equal: there is nothing to learn from yet", serious=True))
-    if units.digits_lost:
+    if scaler.digits_lost:
         text = "the values differ only in their last digits: subtract a constant from them before telling them"
         notes.append(Note("digits", text, serious=True))
     if kept < n:

@@ -14,8 +14,8 @@ from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
-from satisfice.rules import sampled
-from satisfice.rules.sampled import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling, draw_values
+from satisfice.rules import thompson
+from satisfice.rules.thompson import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling, draw_values
 
 POINTS = np.linspace(0, 1, 12)[:, None]
 
@@ -35,7 +35,7 @@ def on(domain, members, target=0.8):
 @pytest.mark.parametrize("limit", [1000, 5])
 def test_ts_asks_each_point_with_the_probability_that_it_is_the_best(limit, monkeypatch):
     """Of a mixture, so that members are drawn by their weight; jointly, and beyond the limit by paths."""
-    monkeypatch.setattr(sampled, "JOINTLY", limit)
+    monkeypatch.setattr(thompson, "JOINTLY", limit)
     members = ((0.3, known()), (0.7, known(0.5, seed=5)))
     belief = on(Finite(POINTS), members)
     runs = 1500

@@ -1,4 +1,4 @@
-"""`View`: what a study holds, ready to be shown."""
+"""`StudySnapshot`: what a study holds, ready to be shown."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,9 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
-from satisfice.study.history import Follower
-from satisfice.study.mark import ENDED, Mark, State, error_of
-from satisfice.study.settings import Settings
+from satisfice.study.config import SearchConfig
+from satisfice.study.proposal import ENDED, Proposal, State, error_of
+from satisfice.study.replay import StudyReplay
 from satisfice.study.space import COLUMNS, Space
 
 
@@ -50,11 +50,11 @@ class StudyAnswer(Answer):
 
 
 @dataclass(frozen=True)
-class View:
+class StudySnapshot:
     """A study at one moment."""
 
     name: str
-    settings: Settings
+    config: SearchConfig
     space: Space
     evaluations: tuple[Evaluation, ...]
     answer: StudyAnswer
@@ -65,7 +65,7 @@ class View:
 class Begun:
     """A study of which no trial has ended yet: what is known of it without a model. `settings` is None in its first moments."""
 
-    settings: Settings | None
+    config: SearchConfig | None
     space: Space | None
     evaluations: tuple[Evaluation, ...]
     answer: Answer
@@ -75,61 +75,61 @@ def begun(study: optuna.Study) -> Begun | None:
     """What is known of a study as long as no trial has ended; None afterwards."""
     if any(trial.state.is_finished() for trial in study.get_trials(deepcopy=False)):
         return None
-    settings = Settings.of(study)
-    listed = evaluations(study, Follower(settings or Settings(0.0)))  # all of them are running
-    return Begun(settings, None if settings is None else settings.space, listed, Answer("open"))
+    config = SearchConfig.of(study)
+    listed = evaluations(study, StudyReplay(config or SearchConfig(0.0)))  # all of them are running
+    return Begun(config, None if config is None else config.space, listed, Answer("open"))
 
 
-def view(study: optuna.Study, target: float | None = None) -> View:
+def snapshot(study: optuna.Study, target: float | None = None) -> StudySnapshot:
     """What the study holds now, by the settings that are stored in it; any study of one objective, if a target is given."""
-    follower = follow(study, target)
-    if follower.space is None or follower.search is None:
+    replay = follow(study, target)
+    if replay.space is None or replay.search is None:
         raise BadInput(
             f"study {study.study_name!r} has no finished trial with a parameter that can be searched; let it run first"
         )
-    listed = evaluations(study, follower)
-    answer = answer_of(study, follower)
-    return View(study.study_name, follower.settings, follower.space, listed, answer, follower.search)
+    listed = evaluations(study, replay)
+    answer = answer_of(study, replay)
+    return StudySnapshot(study.study_name, replay.config, replay.space, listed, answer, replay.search)
 
 
-def follow(study: optuna.Study, target: float | None = None) -> Follower:
-    """A follower that has read the whole study."""
+def follow(study: optuna.Study, target: float | None = None) -> StudyReplay:
+    """A replay that has read the whole study."""
     if len(study.directions) > 1:
         raise BadInput(f"study {study.study_name!r} has {len(study.directions)} objectives; one was wanted")
-    settings = Settings.of(study)
+    config = SearchConfig.of(study)
     if target is not None:
-        stored = settings or Settings(target, study.direction.name.lower())
-        settings = replace(stored, target=target)
-    if settings is None:
+        stored = config or SearchConfig(target, study.direction.name.lower())
+        config = replace(stored, target=target)
+    if config is None:
         raise BadInput(
             f"study {study.study_name!r} has no target: it was not made by satisfice; from Python, view(study, target=...) "
             "takes one"
         )
-    follower = Follower(settings)
-    follower.catch_up(study)
-    return follower
+    replay = StudyReplay(config)
+    replay.catch_up(study)
+    return replay
 
 
-def answer_of(study: optuna.Study, follower: Follower) -> StudyAnswer:
-    """The follower's answer, with the study."""
-    return StudyAnswer(**follower.answer().__dict__, study=study)
+def answer_of(study: optuna.Study, replay: StudyReplay) -> StudyAnswer:
+    """The replay's answer, with the study."""
+    return StudyAnswer(**replay.answer().__dict__, study=study)
 
 
 def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
     """The space, if it is known, and the evaluations of any study of one objective."""
-    follower = follow(study, None if Settings.of(study) else 0.0)  # the target makes no difference here
-    return follower.space, evaluations(study, follower)
+    replay = follow(study, None if SearchConfig.of(study) else 0.0)  # the target makes no difference here
+    return replay.space, evaluations(study, replay)
 
 
-def evaluations(study: optuna.Study, follower: Follower) -> tuple[Evaluation, ...]:
+def evaluations(study: optuna.Study, replay: StudyReplay) -> tuple[Evaluation, ...]:
     """All trials of the study that have been started, in the order of their numbers."""
     trials = study.get_trials(deepcopy=False)
-    return tuple(_evaluation(trial, follower) for trial in trials if trial.state != TrialState.WAITING)
+    return tuple(_evaluation(trial, replay) for trial in trials if trial.state != TrialState.WAITING)
 
 
-def _evaluation(trial: FrozenTrial, follower: Follower) -> Evaluation:
-    state = follower.states.get(trial.number, "running")
-    mark = Mark.of(trial)
+def _evaluation(trial: FrozenTrial, replay: StudyReplay) -> Evaluation:
+    state = replay.states.get(trial.number, "running")
+    mark = Proposal.of(trial)
     lasted = trial.duration if state in ENDED else None
     return Evaluation(
         number=trial.number,

@@ -1,6 +1,6 @@
 """The price of not knowing: the default beside pg with the true kernel, on functions drawn from Gaussian processes.
 
-    .venv/bin/python bench/price.py [--draws 80 --jobs 2]
+    .venv/bin/python bench/price_of_learning.py [--draws 80 --jobs 2]
 
 Kernels SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2, each in 2, 4 and 8 dimensions; the
 target is what a thousandth of the uniform points reach; both start from the same three random points, budget 200.
