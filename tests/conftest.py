@@ -43,7 +43,7 @@ assert all(path.exists() for path in COMPUTES)
 
 @pytest.hookimpl(tryfirst=True)  # before the expression after -m is looked at
 def pytest_collection_modifyitems(items):
-    """Proposal what could come out differently on another processor."""
+    """Mark what could come out differently on another processor."""
     for item in items:
         if COMPUTES & {item.path, *item.path.parents}:
             item.add_marker("cpu")

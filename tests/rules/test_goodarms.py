@@ -40,7 +40,7 @@ class Pulls:
         u = self.rule.propose(self.belief, default_rng([self.belief.seed, self.belief.step]))
         return int(np.flatnonzero(self.domain.U[:, 0] == u[0])[0])
 
-    def vjp(self, arm):
+    def pull(self, arm):
         reward = self.means[arm] + self.sigma * self.rng.standard_normal()
         self.rewards[arm].append(reward)
         points, values, noise = self.belief.seen
@@ -79,7 +79,7 @@ def test_the_pulled_arm_and_the_labels_are_those_of_a_plain_loop(rule):
         else:
             lower = {i: mean[i] - radius(N[i], 5) for i in range(5) if label[i] == "good"}
             assert lower[arm] == pytest.approx(max(lower.values()))
-        playing.vjp(arm)
+        playing.pull(arm)
         if not isinstance(rule, AnytimeThresholding) and label[arm] == "open":
             mean_now = sum(playing.rewards[arm]) / len(playing.rewards[arm])
             r = radius(len(playing.rewards[arm]), 5)
@@ -102,7 +102,7 @@ def test_an_arm_is_called_what_it_is_not_no_more_often_than_promised(rule):
             )
             for _ in range(100):
                 try:
-                    playing.vjp(playing.ask())
+                    playing.pull(playing.ask())
                 except NoSurvivors:
                     break
             good, bad = playing.belief.memory
@@ -118,7 +118,7 @@ def test_apt_sorts_the_arms_better_than_pulling_them_in_turn():
     for seed in range(60):
         playing = Pulls(AnytimeThresholding(), means, SIGMA, seed)
         for _ in range(160):
-            playing.vjp(playing.ask())
+            playing.pull(playing.ask())
         wrong += any((np.mean(r) >= TARGET) != (m >= TARGET) for r, m in zip(playing.rewards, means, strict=True))
         near.append(len(playing.rewards[0]) + len(playing.rewards[1]))
         rng = default_rng(seed)

@@ -87,7 +87,7 @@ def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path)
 def test_a_study_of_the_sampler_can_be_viewed_and_another_target_tried():
     study = optuna.create_study(direction="minimize", sampler=GoodActionSampler(0.01, noise=0, seed=2))
     study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=8)
-    assert snapshot(study).settings == SearchConfig(0.01, "minimize", 0, seed=2)
+    assert snapshot(study).config == SearchConfig(0.01, "minimize", 0, seed=2)
     assert snapshot(study, target=1.0).answer.verdict == "good"
 
 

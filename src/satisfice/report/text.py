@@ -66,11 +66,11 @@ def _good(snapshot: StudySnapshot) -> list[str]:
     if certificate is None or certificate.repeats == 0:
         value = "" if snapshot.answer.value is None else f"{shown(snapshot.answer.value)}; "
         return [
-            f"Its value is {value}the target is {goal(snapshot.settings)}. The objective is noise-free, so one value is proof."
+            f"Its value is {value}the target is {goal(snapshot.config)}. The objective is noise-free, so one value is proof."
         ]
     side = "at least" if snapshot.config.direction == "maximize" else "at most"
     said = [
-        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(snapshot.settings)}.",
+        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(snapshot.config)}.",
         f"It is certified by {certificate.repeats} fresh evaluation{'s' * (certificate.repeats > 1)} of it, made after it had "
         f"been chosen. At {percent(confidence)} confidence no bad setting is ever called good, however many are tested "
         f"(this is candidate {certificate.candidates}) and whenever one looks.",
@@ -85,7 +85,7 @@ def _good(snapshot: StudySnapshot) -> list[str]:
 
 def _none(snapshot: StudySnapshot) -> list[str]:
     answer, size = snapshot.answer, snapshot.search.domain.size
-    said = [f"The target is {goal(snapshot.settings)}."]
+    said = [f"The target is {goal(snapshot.config)}."]
     if snapshot.search.deterministic and snapshot.search.exhausted:
         return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     if answer.hope is not None:
@@ -102,7 +102,7 @@ def _none(snapshot: StudySnapshot) -> list[str]:
 
 def _open(snapshot: StudySnapshot) -> list[str]:
     answer = snapshot.answer
-    said = [f"The target is {goal(snapshot.settings)}."]
+    said = [f"The target is {goal(snapshot.config)}."]
     if answer.value is not None and answer.probability is not None:
         said.append(
             f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "
