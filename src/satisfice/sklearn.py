@@ -182,8 +182,9 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 else:
                     self._rows.append((key_of(x), score))
-                    if search.value_range is not None and not search.value_range[0] <= score <= search.value_range[1]:
-                        problem, score = f"{params}: the score {score:g} lies outside of {search.value_range}", np.nan
+                    limits = search.config.value_range
+                    if limits is not None and not limits[0] <= score <= limits[1]:
+                        problem, score = f"{params}: the score {score:g} lies outside of {limits}", np.nan
                         warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 if np.isfinite(score):
                     search.tell(x, score)

@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 from satisfice import Box, Finite, Mixed, Search
 from satisfice.certify.eprocess import Bounded, KnownNoise, LearnedNoise
-from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan
+from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -16,25 +16,25 @@ A, B, C = b"a", b"b", b"c"
 
 
 def test_all_but_the_first_two_values_at_a_point_are_fresh():
-    ledger = ReplicateLog()
+    log = ReplicateLog()
     told = [(A, 1.0), (B, 2.0), (A, 3.0), (A, 4.0), (C, 0.0), (B, 6.0), (A, 5.0)]
-    entered = [ledger.add(key, value, True) and ledger.count(key, value) for key, value in told]
+    entered = [log.add(key, value, True) and log.count(key, value) for key, value in told]
     assert entered == [False, False, False, True, False, False, True]
-    assert ledger.fresh == {A: [4.0, 5.0]}
-    assert ledger.looked == {A, B}
-    assert ledger.current == A
-    assert ledger.add(B, 5.0, fresh=False) is False
-    assert B not in ledger.fresh
-    assert ledger.ask_again(B)
-    assert ledger.fresh == {A: [4.0, 5.0], B: []}
-    assert not ledger.ask_again(b"never seen")
+    assert log.fresh == {A: [4.0, 5.0]}
+    assert log.looked == {A, B}
+    assert log.current == A
+    assert log.add(B, 5.0, fresh=False) is False
+    assert B not in log.fresh
+    assert log.replicate(B)
+    assert log.fresh == {A: [4.0, 5.0], B: []}
+    assert not log.replicate(b"never seen")
 
 
 def told(*values: tuple[bytes, float], fresh: bool = True) -> ReplicateLog:
-    ledger = ReplicateLog()
+    log = ReplicateLog()
     for key, value in values:
-        ledger.add(key, value, fresh)
-    return ledger
+        log.add(key, value, fresh)
+    return log
 
 
 def test_one_identical_repeat_of_a_fine_value_means_noise_free():
@@ -65,45 +65,45 @@ def test_passes_are_equal_too_often_to_mean_that_there_is_no_noise():
 def test_a_table_does_not_tell_whether_there_is_noise():
     fine = 0.1 * np.pi
     assert told((A, fine), (A, fine), (A, 0.5), fresh=False).deterministic is None
-    ledger = told((A, 0.31), fresh=False)  # a rounded row, then values of our own
-    ledger.add(A, fine, True)
-    assert ledger.deterministic is None
-    ledger.add(A, fine, True)
-    assert ledger.deterministic is True
+    log = told((A, 0.31), fresh=False)  # a rounded row, then values of our own
+    log.add(A, fine, True)
+    assert log.deterministic is None
+    log.add(A, fine, True)
+    assert log.deterministic is True
 
 
 def prospect(index, gap, **more):
-    given = {"spread": 1.0, "evidence": 0.0, "tested": False, "present": False} | more
+    given = {"spread": 1.0, "evidence": 0.0, "tested": False, "current": False} | more
     return Prospect(index=index, gap=gap, **given)
 
 
 def test_the_cheapest_point_is_repeated_if_it_is_affordable():
     test = KnownNoise(1.0)
-    now = plan(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 8, 0)
+    now = plan_replication(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 8, 0)
     assert now.repeat == now.cheapest == 2
     assert now.cost == pytest.approx(2 * np.log(40) / 4)
-    far = plan(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 8, 0)
+    far = plan_replication(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 8, 0)
     assert far.repeat is None
     assert far.cost == pytest.approx(2 * np.log(40) / 0.01)
-    assert plan(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 8, 0).cheapest is None
-    at_the_margin = plan(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 8, 0)
+    assert plan_replication(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 8, 0).cheapest is None
+    at_the_margin = plan_replication(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 8, 0)
     assert at_the_margin.repeat == 0
-    assert plan(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 8, 0).repeat is None
+    assert plan_replication(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 8, 0).repeat is None
 
 
 def test_the_present_candidate_is_kept_while_another_is_not_much_cheaper():
     test = KnownNoise(1.0)
-    present = prospect(0, 1.0, tested=True, present=True)
-    assert plan(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 8, 0).repeat == 0
-    assert plan(test, [present, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 1
-    nearly_there = prospect(0, 1.0, tested=True, present=True, evidence=3.0)
-    assert plan(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 0
+    present = prospect(0, 1.0, tested=True, current=True)
+    assert plan_replication(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 8, 0).repeat == 0
+    assert plan_replication(test, [present, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 1
+    nearly_there = prospect(0, 1.0, tested=True, current=True, evidence=3.0)
+    assert plan_replication(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 0
 
 
 def test_repeats_are_affordable_only_as_long_as_they_are_no_more_than_four_for_each_other_evaluation():
-    present = prospect(0, 0.4, tested=True, present=True)  # costs 2 log 40 / 0.16 = 46 repeats
-    assert plan(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 20).repeat == 0
-    assert plan(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 75).repeat is None
+    present = prospect(0, 0.4, tested=True, current=True)  # costs 2 log 40 / 0.16 = 46 repeats
+    assert plan_replication(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 20).repeat == 0
+    assert plan_replication(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 75).repeat is None
 
 
 def test_the_spread_at_a_point_is_the_models_until_its_own_values_speak():
@@ -167,7 +167,7 @@ def test_pass_and_fail_are_certified_by_their_range():
     assert "any distribution" in answer.certificate.guarantee
     with pytest.raises(BadInput, match="within the stated range"):
         search.tell([0.5], 1.5)
-    assert len(search._y) == answer.evaluations
+    assert len(search.observations.y) == answer.evaluations
 
 
 def test_a_bad_point_at_the_target_is_rarely_certified():
@@ -191,16 +191,16 @@ def test_values_from_elsewhere_certify_nothing():
     for _ in range(50):
         search.tell([0.5], 5.0, fresh=False)
     assert search.answer().verdict == "open"
-    assert search.tested == 0
+    assert search.observations.tested == 0
     search.tell([0.5], 5.0)
-    assert search.tested == 0
+    assert search.observations.tested == 0
     search.tell([0.5], 5.0)
-    assert search.tested == 1
+    assert search.observations.tested == 1
 
 
 def test_candidates_under_test_elsewhere_make_it_harder():
     alone, among_many = Search(LINE, 0.0, noise=1.0), Search(LINE, 0.0, noise=1.0)
-    among_many.unseen = 1000
+    among_many.observations.unseen = 1000
     for value in (4.0, 4.0, 4.0, 4.0):
         for search in (alone, among_many):
             search.tell([0.5], value)
@@ -317,18 +317,22 @@ def test_a_point_is_one_point_however_it_is_written(domain, spellings):
     search = Search(domain, 1.0, noise="learn")
     for k, x in enumerate(spellings):
         search.tell(x, float(k))
-    assert search.is_candidate(spellings[1])
-    assert search.fresh_values(spellings[0]).tolist() == search.fresh_values(spellings[1]).tolist() == [2.0]
-    assert search.tested == 1
+    assert search.observations.is_candidate(spellings[1])
+    assert (
+        search.observations.fresh_values(spellings[0]).tolist()
+        == search.observations.fresh_values(spellings[1]).tolist()
+        == [2.0]
+    )
+    assert search.observations.tested == 1
     search.fail(spellings[1], bad=True)
-    assert len(search._replicates.dropped) == 1
-    assert search._replicates.dropped == {search.key(spellings[0])}
+    assert len(search.observations.replicates.dropped) == 1
+    assert search.observations.replicates.dropped == {search.observations.key(spellings[0])}
 
 
 def test_points_that_differ_are_two_points():
     for domain, x, other in [(Finite(TABLE), [0.2], [0.3]), (LINE, [0.3], [np.nextafter(0.3, 1)])]:
         search = Search(domain, 1.0, noise="learn")
-        assert search.key(x) != search.key(other)
+        assert search.observations.key(x) != search.observations.key(other)
 
 
 def test_repeats_written_in_two_ways_certify_their_point_together():
@@ -341,8 +345,8 @@ def test_repeats_written_in_two_ways_certify_their_point_together():
     answer = search.answer()
     assert answer.verdict == "good"
     assert answer.certificate.candidates == 1
-    assert search.key(answer.point) == search.key([0.3])
-    assert len(search.fresh_values([0.3])) == 6
+    assert search.observations.key(answer.point) == search.observations.key([0.3])
+    assert len(search.observations.fresh_values([0.3])) == 6
 
 
 def test_an_identical_repeat_tells_that_there_is_no_noise_however_it_is_written():

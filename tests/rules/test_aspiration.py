@@ -197,9 +197,9 @@ def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():
 
     def spent(seed):
         search = Search(Box([(-0.5, 0.5)] * 6), -5.0, noise=0, seed=seed)
-        while len(search._y) < 40 and max(search._y, default=-np.inf) < -5.0:
+        while len(search.observations.y) < 40 and max(search.observations.y, default=-np.inf) < -5.0:
             x = search.ask()
             search.tell(x, bowl(x))
-        return len(search._y)
+        return len(search.observations.y)
 
     assert np.median([spent(seed) for seed in range(5)]) <= 30

@@ -41,9 +41,9 @@ def test_survivors_never_grow_are_never_empty_and_hold_the_best_whenever_the_bou
             index = round(29 * search.ask()[0])
             assert survivors[index]
             search.tell(GRID.X[index], values[index] + SIGMA * rng.standard_normal())
-            mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+            mean, std = search.surrogate.fit().posteriors[0].marginal(GRID.U)
             valid &= bool((np.abs(values - mean) <= width(t + 1) * std).all())
-            before, survivors = survivors, search._memory
+            before, survivors = survivors, search.surrogate.memory
             assert survivors.any()
             assert not (survivors & ~before).any()
             assert not valid or survivors[np.argmax(values)]
@@ -73,7 +73,7 @@ def test_elimination_asks_the_most_uncertain_survivor_and_keeps_whom_the_formula
             mean, std = K @ inverse @ y, np.sqrt(1 - np.einsum("mi,ij,mj->m", K, inverse, K))
             bar = (mean - 1.5 * std)[slice(None) if over_all else survivors].max()
             survivors = survivors & (mean + 1.5 * std >= bar)
-            assert (search._memory == survivors).all()
+            assert (search.surrogate.memory == survivors).all()
 
 
 def draws_that_lose_the_best_point(rule, draws, rounds=15):
@@ -124,7 +124,7 @@ def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
         for _ in range(ROUNDS):
             index = round(29 * search.ask()[0])
             search.tell(GRID.X[index], values[index] + SIGMA * rng.standard_normal())
-        broken += not search._memory[values >= target].all()
+        broken += not search.surrogate.memory[values >= target].all()
         assert search.answer().verdict != "none"
     assert broken <= FAILURE * 40
 
@@ -135,7 +135,7 @@ def test_a_used_up_domain_holds_nothing_good_even_where_the_bounds_leave_points(
     for _ in range(6):
         assert search.answer().verdict == "open"
         search.tell(search.ask(), 0.3)
-    assert search._memory.any()
+    assert search.surrogate.memory.any()
     assert search.answer().verdict == "none"
 
 
@@ -150,10 +150,10 @@ def test_intersected_bounds_are_the_lowest_so_far_and_doubled_ones_start_twice_a
             x = search.ask()
             assert lowest[round(29 * x[0])] == pytest.approx(lowest.max())
             search.tell(x, np.sin(5 * x[0]) + SIGMA * rng.standard_normal())
-            mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+            mean, std = search.surrogate.fit().posteriors[0].marginal(GRID.U)
             wide = factor if t + 1 <= 6 else 1
             lowest = np.minimum(lowest, mean + wide * own(t + 1) * std)
-            assert search._memory == pytest.approx(lowest, rel=1e-12)
+            assert search.surrogate.memory == pytest.approx(lowest, rel=1e-12)
 
 
 def test_a_given_width_is_doubled_as_well():
@@ -179,7 +179,7 @@ def test_explore_then_commit_explores_by_uncertainty_and_then_stays():
     search = searching(ExploreThenCommit(rounds=12))
     asked = []
     for _ in range(24):
-        mean, std = search._fitted().posteriors[0].marginal(GRID.U)
+        mean, std = search.surrogate.fit().posteriors[0].marginal(GRID.U)
         asked.append(search.ask()[0])
         score = std if len(asked) <= 12 else mean
         assert score[round(29 * asked[-1])] == pytest.approx(score.max())

@@ -151,7 +151,7 @@ def test_the_scale_of_the_noise_is_what_was_stated_in_the_models_units():
         ({"noise": 0}, 0.0),
     ):
         search = Search(arms(4), TARGET, "apt", model=KNOWN, **options)
-        assert search._belief(search._fitted(), 1).seen.noise == scale
+        assert search.surrogate.belief().seen.noise == scale
     learned = Search(arms(4), TARGET, "apt", model="paper", value_range=(-1.0, 3.0))
     for x, y in ((0, 0.2), (1, 0.7), (1, 0.5), (2, -0.6)):
         learned.tell([x], y)

@@ -68,7 +68,7 @@ def test_lse_sorts_by_intersected_intervals_and_asks_the_most_ambiguous_point(ac
                 side[i] = "low"
         ambiguity = {i: min(high[i] - TARGET, TARGET - low[i]) for i in range(SIZE) if side[i] == "open"}
         if asked:
-            known = search._memory
+            known = search.surrogate.memory
             assert [
                 ("high" if h else "low" if b else "open") for h, b in zip(known.high, known.low, strict=True)
             ] == side
@@ -158,8 +158,8 @@ def test_truvar_asks_what_most_reduces_the_truncated_variance_for_its_cost(cost)
         ]
         assert scores[index] == pytest.approx(max(scores), rel=1e-9)
         if asked:
-            assert (search._memory.known.unclassified == active).all()
-            assert search._memory.wanted == pytest.approx(wanted[0])
+            assert (search.surrogate.memory.known.unclassified == active).all()
+            assert search.surrogate.memory.wanted == pytest.approx(wanted[0])
 
     run(search, 30, look)
     assert len(set(epochs)) >= 2
@@ -190,7 +190,7 @@ def test_with_an_accuracy_low_points_that_may_be_good_are_no_proof_of_none():
     """All points are low up to an accuracy of 3; the upper bounds still lie above the target."""
     search = searching(LevelSetEstimation(3.0, ConstantWidth(2.0)), target=1.5)
     search.tell([0.0], -1.0)
-    assert search._memory.unclassified.sum() == 0
-    assert not search._memory.nothing_good
+    assert search.surrogate.memory.unclassified.sum() == 0
+    assert not search.surrogate.memory.nothing_good
     assert search.answer().verdict == "open"
     assert search.ask().shape == (1,)

@@ -131,6 +131,6 @@ def test_of_thousands_of_pruned_points_a_belief_learns_from_as_many_as_of_hundre
         for x in rng.random((failures, 3)):
             search.fail(x, bad=True)
         search.ask()
-        return len(search._belief(search._fitted(), 1).assuming_bad(search._failed).members[0][1].X)
+        return len(search.surrogate.belief().assuming_bad(search.observations.failed).members[0][1].X)
 
     assert learned_from(5000) == learned_from(500) == 230

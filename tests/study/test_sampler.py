@@ -174,11 +174,13 @@ def test_a_running_repeat_counts_as_a_candidate_under_test():
         distributions = {"x": FloatDistribution(0, 1)}
         study.add_trial(optuna.create_trial(value=x, params={"x": x}, distributions=distributions))
     replay.catch_up(study)
-    assert replay.search.unseen == 0
+    assert replay.search.observations.unseen == 0
     Proposal([0.4], 1, None).write(study, study.ask()._trial_id)
     study.ask()
     replay.catch_up(study)
-    assert replay.search.unseen == 2  # the point that is asked again, and a trial of which nothing is known
+    assert (
+        replay.search.observations.unseen == 2
+    )  # the point that is asked again, and a trial of which nothing is known
 
 
 def test_a_long_mark_is_stored_in_pieces(tmp_path):
@@ -240,7 +242,7 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
 
     def fresh(x):
         with sampler.replaying(study) as replay:
-            return replay.search.fresh_values([x]).tolist()
+            return replay.search.observations.fresh_values([x]).tolist()
 
     for _ in range(20):
         first, second, third = (ask() for _ in range(3))
@@ -253,14 +255,14 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
     study.tell(third, 3.0)
     assert fresh(x) == before
     with sampler.replaying(study) as replay:
-        assert 3.0 in replay.search._y  # the model knows it
+        assert 3.0 in replay.search.observations.y  # the model knows it
     study.tell(first, 1.0)
     assert fresh(x) == [*before, 1.0]
     study.tell(second, state=TrialState.FAIL)  # it is not waited for any longer
     assert fresh(x) == [*before, 1.0, 3.0]
     again = StudyReplay(sampler._config)
     again.catch_up(study)
-    assert again.search.fresh_values([x]).tolist() == fresh(x)
+    assert again.search.observations.fresh_values([x]).tolist() == fresh(x)
 
 
 @pytest.mark.slow

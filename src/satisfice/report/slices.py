@@ -88,14 +88,14 @@ def grid(distribution: Any, count: int) -> list[Any]:
 def fresh_values(snapshot: StudySnapshot) -> list[float]:
     """The fresh values of the recommended setting, those that a certificate rests on."""
     point = snapshot.answer.point
-    return [] if point is None else snapshot.search.fresh_values(point).tolist()
+    return [] if point is None else snapshot.search.observations.fresh_values(point).tolist()
 
 
 def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
     """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
     sign = sign_of(snapshot.config.direction)
     certificate = snapshot.answer.certificate
-    tested = certificate.candidates if certificate is not None else max(snapshot.search.tested, 1)
+    tested = certificate.candidates if certificate is not None else max(snapshot.search.observations.tested, 1)
     share = level(1 - snapshot.config.confidence, tested)
     told = sign * np.array(values)
-    return [sign * lower_bound(snapshot.search.test, told[:m], share) for m in range(1, len(values) + 1)]
+    return [sign * lower_bound(snapshot.search.observations.test, told[:m], share) for m in range(1, len(values) + 1)]

@@ -114,7 +114,7 @@ class StudyReplay:
         before += [each.point for other, each in self._held.items() if other < number]
         if self._key(held.point) not in map(self._key, before):
             self._count_unseen([each for each in pending if each.number < number])
-            self.search.count(held.point, held.value)
+            self.search.observations.count(held.point, held.value)
             del self._held[number]
 
     def ask(self, number: int) -> tuple[Proposal, dict[str, Any]]:
@@ -257,7 +257,7 @@ class StudyReplay:
 
     def _key(self, point: Array) -> bytes:
         """What tells a setting from all others, however it was written."""
-        return b"" if self.search is None else self.search.key(point)
+        return b"" if self.search is None else self.search.observations.key(point)
 
     def _point(self, trial: FrozenTrial) -> Array | None:
         """The point of a trial: the one that was asked, to the last bit, if it has those parameters."""
@@ -305,4 +305,6 @@ class StudyReplay:
         if self.search is not None:
             points = {self._key(each.point): each.point for each in pending if each.repeated and each.point is not None}
             unknown = sum(each.point is None for each in pending)
-            self.search.unseen = unknown + sum(not self.search.is_candidate(point) for point in points.values())
+            self.search.observations.unseen = unknown + sum(
+                not self.search.observations.is_candidate(point) for point in points.values()
+            )

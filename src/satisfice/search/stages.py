@@ -1,0 +1,165 @@
+"""The stages that choose the next point, in order; the first one that proposes a point wins.
+
+Each stage takes the `Turn` and returns a point (d,) in the user's units, or None to leave the choice to the next stage.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+
+from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.optimise import taken
+from satisfice.certify.replicates import ReplicationPlan, key_of
+from satisfice.errors import BadInput
+from satisfice.rules import Rule
+from satisfice.rules.baselines import Sobol
+from satisfice.search.observations import Observations
+from satisfice.search.surrogate import Surrogate
+from satisfice.types import Array
+
+LOOK_AROUND = 3  # under noise every third new point is a neighbour of the most promising one: the model may be wrong
+NEIGHBOURHOOD = 0.1  # the largest scale of a step to a neighbour, in the unit cube
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the stages know.
+
+    Parameters
+    ----------
+    observations
+        What the search has been told.
+    surrogate
+        What the model makes of it.
+    rule
+        The rule that applies now.
+    pending
+        The points (k, d) of the unit cube that are being evaluated.
+    step
+        The number of the evaluation to come, counted from 1.
+    rng
+        The random numbers of this turn.
+    """
+
+    observations: Observations
+    surrogate: Surrogate
+    rule: Rule
+    pending: Array
+    step: int
+    rng: Generator
+
+    @cached_property
+    def plan(self) -> ReplicationPlan | None:
+        """Which point to replicate; None without noise, without a model or where replicates are not wanted."""
+        seen = self.observations
+        return self.surrogate.plan() if seen.config.confirm and seen.deterministic is False else None
+
+    @property
+    def asked(self) -> Array:
+        """All points of the unit cube that were asked before."""
+        return np.vstack([self.observations.U, self.observations.failed, self.pending])
+
+    def waiting_at(self, index: int) -> int:
+        """How many evaluations are pending at the point of an observation."""
+        return int((self.pending == self.observations.U[index]).all(axis=1).sum())
+
+    def restored(self, u: Array) -> Array:
+        """The point u (d,) of the unit cube in the user's units."""
+        return self.observations.domain.from_unit(u[None])[0]
+
+
+Stage = Callable[[Turn], Array | None]
+
+
+def check_noise(turn: Turn) -> Array | None:
+    """Replicate the best point once it is good, or no other point is left, to see whether there is noise."""
+    seen = turn.observations
+    if seen.deterministic is not None:
+        return None
+    for k in np.argsort(-seen.y, kind="stable"):
+        if key_of(seen.U[k]) not in seen.replicates.dropped:
+            telling = seen.y[k] >= seen.config.goal or seen.exhausted
+            return seen.X[k] if telling and not turn.waiting_at(k) else None
+    return None
+
+
+def initial_design(turn: Turn) -> Array | None:
+    """Fill the space until the model has enough values."""
+    enough = len(turn.observations.y) >= turn.surrogate.model.starting_points
+    return None if enough else fill_space(turn)
+
+
+def replicate(turn: Turn) -> Array | None:
+    """Replicate the most promising point, unless enough replicates are pending: one for a second look, then its cost."""
+    seen, plan = turn.observations, turn.plan
+    if plan is None or plan.repeat is None:
+        return None
+    looked = key_of(seen.U[plan.repeat]) in seen.replicates.looked
+    return seen.X[plan.repeat] if turn.waiting_at(plan.repeat) < (plan.cost if looked else 1) else None
+
+
+def probe_nearby(turn: Turn) -> Array | None:
+    """Evaluate a neighbour of the most promising point from time to time: the model may be wrong there."""
+    seen, plan = turn.observations, turn.plan
+    if plan is None or plan.cheapest is None or seen.explored % LOOK_AROUND:
+        return None
+    u = seen.U[plan.cheapest]
+    step = NEIGHBOURHOOD * turn.rng.random() * turn.rng.standard_normal(len(u))
+    near = seen.domain.snap(np.clip(u + step, 0.0, 1.0)[None])
+    return None if taken(near, turn.asked, seen.domain)[0] else turn.restored(near[0])
+
+
+def apply_rule(turn: Turn) -> Array:
+    """Follow the rule's proposal; failed and pending points count as bad, and under noise the target includes the margin."""
+    seen, surrogate = turn.observations, turn.surrogate
+    belief = surrogate.belief(turn.step)
+    if turn.plan is not None:
+        belief = replace(belief, target=belief.target + turn.plan.margin * surrogate.sigma())
+    if len(bad := seen.written_off):
+        belief = belief.assuming_bad(bad, at_most=float(np.median(belief.seen.values)))
+    belief = belief.assuming_bad(turn.pending)
+    proposal = turn.rule.propose(belief, turn.rng)
+    return turn.restored(_checked_proposal(proposal, turn.rule, seen.domain.dimension))
+
+
+def fill_space(turn: Turn) -> Array:
+    """Take the next point of a space-filling sequence; needs no model."""
+    seen = turn.observations
+    belief = Belief(
+        members=(),
+        domain=seen.domain,
+        target=0.0,
+        step=turn.step,
+        seed=seen.config.seed,
+        incumbent=0.0,
+        best=seen.U[:0],
+        avoid=turn.asked,
+        may_repeat=seen.deterministic is False,
+    )
+    return turn.restored(Sobol().propose(belief, turn.rng))
+
+
+def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
+    """The proposal as a point (d,) of the unit cube; a custom rule may return anything."""
+    try:
+        u = np.asarray(proposal)
+    except ValueError:  # rows of different lengths
+        u = np.empty(0)
+    if u.shape != (dimension,) or u.dtype.kind not in "iuf" or not ((u >= -1e-9) & (u <= 1 + 1e-9)).all():
+        raise BadInput(
+            f"rule {type(rule).__name__}: `propose` must return a point of the unit cube, an array of {dimension} numbers from 0 "
+            f"to 1; got {proposal!r:.80}"
+        )
+    return u.astype(np.float64)
+
+
+WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, initial_design)
+WITH_MODEL: tuple[Stage, ...] = (replicate, probe_nearby, apply_rule)
+
+
+def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:
+    """The point of the first stage that proposes one, None if none does."""
+    return next((point for stage in stages if (point := stage(turn)) is not None), None)
