@@ -76,7 +76,7 @@ def straight_loss(mll: Any) -> Any:
 def straight_moments(model: Any, X: Any, least: float) -> tuple[Any, Any]:
     """The posterior's mean and standard deviation (b, 1) at points X (b, 1, d); the model has answered before."""
     import torch
-    from gpytorch.config import min_variance
+    from gpytorch.settings import min_variance
 
     x, train, strategy, scales = model.transform_inputs(X), model.train_inputs[0], model.prediction_strategy, model.outcome_transform  # fmt: skip
     n = len(train)

@@ -31,7 +31,7 @@ def by_chance(problem: Problem, seed: int, told: Observations) -> Questions:
     """Uniform settings."""
     rng = default_rng([seed, 1])
     while True:
-        yield problem.config(1, rng)[0]
+        yield problem.settings(1, rng)[0]
 
 
 def satisfice(rule: str | Rule, model: str | Model) -> Contestant:

@@ -41,7 +41,7 @@ from satisfice.types import Array
 
 DRAWS, DRAWS_SEED = 200_000, 2022  # uniform rows that a target by its share is a quantile of
 SEARCH = 400  # uniform rows where an evaluation takes a fraction of a second
-Correlation = Any  # (low, high), whole numbers if both are ints; (low, high, "log"); or a list of choices
+Range = Any  # (low, high), whole numbers if both are ints; (low, high, "log"); or a list of choices
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Problem:
     """A function over a space of named parameters, and the target that is to be reached."""
 
     name: str
-    space: Mapping[str, Correlation]
+    space: Mapping[str, Range]
     function: Rows  # (n, k) -> (n,)
     target: float
     tags: tuple[str, ...]
@@ -71,7 +71,7 @@ class Problem:
         return [setting(self.space, row) for row in self.uniform(count, rng)]
 
 
-def _column(form: Correlation, count: int, rng: Generator) -> Array:
+def _column(form: Range, count: int, rng: Generator) -> Array:
     if isinstance(form, list):
         return rng.integers(len(form), size=count).astype(float)
     low, high = form[0], form[1]
@@ -83,11 +83,11 @@ def _column(form: Correlation, count: int, rng: Generator) -> Array:
     return rng.integers(low, high + 1, count).astype(float) if whole else rng.uniform(low, high, count)
 
 
-def _box(low: float, high: float, dimension: int) -> dict[str, Correlation]:
+def _box(low: float, high: float, dimension: int) -> dict[str, Range]:
     return {f"x{k}": (float(low), float(high)) for k in range(dimension)}
 
 
-def _paper_space(name: str) -> dict[str, Correlation]:
+def _paper_space(name: str) -> dict[str, Range]:
     """The paper's box in our form; xgboost has whole numbers in it."""
     domain: Any = PAPER[name].domain
     return {
@@ -101,11 +101,11 @@ def _on_grid(X: Array) -> Array:
     return PAPER["gp2d"].function(X / 49)
 
 
-_NETWORK: dict[str, Correlation] = {"rate": (1e-5, 1.0, "log"), "layers": (1, 8), "width": (8, 1024, "log"),
+_NETWORK: dict[str, Range] = {"rate": (1e-5, 1.0, "log"), "layers": (1, 8), "width": (8, 1024, "log"),
                              "solver": ["adam", "sgd", "rms"], "norm": ["none", "batch", "layer"]}  # fmt: skip
-_RECIPE: dict[str, Correlation] = {"solvent": ["a", "b", "c", "d", "e"], "base": ["p", "q", "r", "s"], "first": (0.0, 1.0),
+_RECIPE: dict[str, Range] = {"solvent": ["a", "b", "c", "d", "e"], "base": ["p", "q", "r", "s"], "first": (0.0, 1.0),
                             "second": (0.0, 1.0), "time": (1.0, 200.0, "log"), "passes": (1, 12)}  # fmt: skip
-_TAIL: dict[str, Correlation] = {"a": (1e-6, 1e2, "log"), "b": (1e-3, 1e4, "log"), "c": (1e-8, 1.0, "log")}
+_TAIL: dict[str, Range] = {"a": (1e-6, 1e2, "log"), "b": (1e-3, 1e4, "log"), "c": (1e-8, 1.0, "log")}
 
 # By the share xi below (the tuning tasks: 1/100 of a random search), or chosen near the maximum where xi is None.
 TARGETS = {
@@ -137,7 +137,7 @@ TARGETS = {
 }
 
 # name: (space, function, xi or None, tags, held out)
-_OTHERS: dict[str, tuple[Mapping[str, Correlation], Rows, float | None, tuple[str, ...], bool]] = {
+_OTHERS: dict[str, tuple[Mapping[str, Range], Rows, float | None, tuple[str, ...], bool]] = {
     "ackley": (_box(-32.768, 32.768, 6), moved(synthetic.ackley, -32.768, 32.768, 6, 1), 1e-2, ("paper", "rugged"), False),
     "dropwave": (_box(-5.12, 5.12, 2), moved(synthetic.dropwave, -5.12, 5.12, 2, 2), 1e-2, ("paper", "rugged"), False),
     "hartmann3": (_box(0, 1, 3), synthetic.hartmann3, None, ("paper", "smooth", "near maximum"), False),

@@ -45,7 +45,7 @@ Step = tuple[int, bool, float]  # evaluations so far, whether the last value is 
 
 def starting_points(problem: Problem, seed: int) -> Observations:
     """Three uniform settings and their values, the same for every contestant."""
-    return [(params, problem.value(params)) for params in problem.config(STARTING_POINTS, default_rng([SEED, seed]))]
+    return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
 
 
 def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Step, None, None]:
@@ -124,7 +124,7 @@ def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
     What is known are uniform settings that do not reach the target; SMAC must be led through its own first design.
     """
     design = min(8 * len(problem.space), BUDGET // 4) if contestant == "smac" else 0
-    rows = ((params, problem.value(params)) for params in problem.config(10 * n, default_rng([SEED, n])))
+    rows = ((params, problem.value(params)) for params in problem.settings(10 * n, default_rng([SEED, n])))
     bad = [(params, value) for params, value in rows if value < problem.target]
     with quiet():
         questions = CONTESTANTS[contestant](problem, 0, bad[: max(n - design - 1, STARTING_POINTS)])

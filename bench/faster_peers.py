@@ -5,7 +5,7 @@
 Left out is what they do for nothing: SMAC copies all kernels for every value of its likelihood, computes the user's units of
 every neighbour that it looks at and seeds each generator of neighbours twice; scikit-learn checks each point of which an
 acquisition is asked; torch broadcasts the same few shapes again and again and checks the arguments of each distribution, as
-GPyTorch does its own, and finds the way through its layers anew for every value (`straight.py`); Ax asks for the values of its
+GPyTorch does its own, and finds the way through its layers anew for every value (`botorch_direct.py`); Ax asks for the values of its
 raw candidates 32 at a time; and Python looks for garbage among all that was imported. Records of such runs are marked
 `hastened`, since their seconds are not those that a user waits.
 """
@@ -135,7 +135,7 @@ def _skip_debugging() -> None:
     import gpytorch
     import linear_operator  # type: ignore[import-not-found]
 
-    for settings in (gpytorch.config, linear_operator.config):
+    for settings in (gpytorch.settings, linear_operator.settings):
         settings.debug._set_state(False)
 
 
