@@ -179,42 +179,57 @@ def run_variant(variant: str, problem: str, seed: int) -> Record:
 
 
 def table(records: list[Record]) -> str:
-    """Two tables with a row for each variant: those beside the default without sweeps, and those beside the default as it is."""
+    """Two tables with a row for each variant, beside the default without sweeps and beside the default as it is, and their reading."""
     texts = {variant: text for variant, (text, _, _) in VARIANTS.items()}
     first = rows(records, {variant: text for variant, text in texts.items() if variant not in PAIRED})
     second = rows(records, {variant: texts[variant] for variant in PAIRED}, beside="today")
-    return f"{first}\n\n{_PAIRED_NOTE}\n\n{second}"
+    parts = [first, _PAIRED_NOTE, second]
+    if figures := {p: float(np.log(figure)) for p, (figure, _) in ratios(records, "simple", "today").items()}:
+        worst = max(figures, key=lambda p: figures[p])
+        others = np.exp(np.mean([figure for p, figure in figures.items() if p != worst])) if len(figures) > 1 else 1.0
+        fewer = sum(figure < 0 for figure in figures.values())
+        parts.append(
+            f"It needs fewer evaluations on {fewer} of {len(figures)} problems; without {worst} the ratio is {others:.2f}."
+        )
+    return "\n\n".join(parts)
+
+
+def paired(records: list[Record], variant: str, beside: str) -> dict[str, Array]:
+    """problem: the evaluations (runs, 2) of a variant and of `beside`, on the seeds of both."""
+    found: dict[str, dict[str, dict[int, int]]] = {variant: {}, beside: {}}
+    for each in records:
+        if each["lever"] in found:
+            found[each["lever"]].setdefault(each["problem"], {})[each["seed"]] = each["evaluations"]
+    ours, theirs = found[variant], found[beside]
+    shared = {p: sorted(counts.keys() & theirs[p].keys()) for p, counts in ours.items() if p in theirs}
+    return {p: np.array([[ours[p][s], theirs[p][s]] for s in seeds], float) for p, seeds in shared.items() if seeds}
+
+
+def ratios(records: list[Record], variant: str, beside: str) -> dict[str, tuple[float, Array]]:
+    """problem: the ratio of the mean evaluations of a variant to those of `beside`, and that of resampled runs."""
+    rng = np.random.default_rng(0)
+    return {p: ratio(pairs, rng) for p, pairs in paired(records, variant, beside).items()}
 
 
 def rows(records: list[Record], variants: Mapping[str, str], beside: str = "default") -> str:
     """A row for each variant: the geometric mean over problems of its mean evaluations, and the ratio to `beside` on the runs of both."""
-    means: dict[str, dict[str, dict[int, int]]] = {}
-    for each in records:
-        means.setdefault(each["lever"], {}).setdefault(each["problem"], {})[each["seed"]] = each["evaluations"]
     lines = [
-        "| variant | runs a problem | evaluations, geometric mean | ratio to the first row (95 % interval) | worst on |"
+        "| variant | runs a problem | evaluations, geometric mean | ratio to the first row (95 % interval) | worst on |",
+        "|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|")
     for variant, text in variants.items():
-        base = means.get(beside, {})
-        shared = {p: sorted(counts.keys() & base.get(p, {}).keys()) for p, counts in means.get(variant, {}).items()}
-        shared = {p: seeds for p, seeds in shared.items() if seeds}
-        if not shared:
+        pairs = paired(records, variant, beside)
+        if not pairs:
             continue
-        pairs = {
-            p: np.array([[means[who][p][s] for who in (variant, beside)] for s in seeds], dtype=float)
-            for p, seeds in shared.items()
-        }
-        rng = np.random.default_rng(0)
-        found = {p: ratio(each, rng) for p, each in pairs.items()}  # the runs of each problem are resampled
+        found = ratios(records, variant, beside)
         logs = {p: float(np.log(figure)) for p, (figure, _) in found.items()}
         level = np.exp(np.mean([np.log(each[:, 0].mean()) for each in pairs.values()]))
         low, high = interval(np.exp(np.mean([np.log(draws) for _, draws in found.values()], axis=0)))
-        worst = max(logs, key=lambda p: logs[p])
         together = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
-        fewest, most = (f(len(seeds) for seeds in shared.values()) for f in (min, max))
-        runs = str(fewest) if fewest == most else f"{fewest} to {most}"
         together = "1" if variant == beside else together
+        worst = max(logs, key=lambda p: logs[p])
+        fewest, most = (f(map(len, pairs.values())) for f in (min, max))
+        runs = str(fewest) if fewest == most else f"{fewest} to {most}"
         lines.append(f"| {text} | {runs} | {level:.1f} | {together} | {worst} ({np.exp(logs[worst]):.1f}) |")
     return "\n".join(lines)
 
