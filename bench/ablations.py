@@ -1,10 +1,10 @@
-"""What each part of the default is worth: the default without noise, and variants of it that leave a part out or change it.
+"""Ablations of the noise-free default: variants that leave out or change one part of it, or several.
 
     .venv-bench/bin/python bench/ablations.py [--runs 10 --jobs 2 --only straight,pg]
 
-Evaluations until the first good value, as in bench/evaluations.py, on the problems that defaults may be chosen by, tuning tasks excepted
-(they take long). Resumable: records go to out/records/levers.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
-docs/default.md.
+Counts evaluations until the first good value, as bench/evaluations.py does, on the problems that defaults may be tuned on, except the
+tuning tasks, which are slow. Resumable: new runs are added to the kept records. They go to out/records/levers.jsonl and, packed, to
+docs/records. Prints the tables; bench/write_tables.py writes them into docs/default.md.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from satisfice.gp.fit import Dataset, Fit, Model
 from satisfice.gp.mixture import KernelMixture, has_grown
 from satisfice.gp.models import auto_model
 from satisfice.gp.priors import KernelPrior, auto_families, exact_families
-from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.rules import Rule
 from satisfice.rules.analytic import ExpectedExcess, ProbabilityGood
@@ -37,7 +37,7 @@ from satisfice.rules.lookahead import Lookahead
 from satisfice.types import Array
 
 FOR_EVER = 10**9
-BASE = Aspiration(sweeps=False)  # sweeps came last: everything is shown beside what was the default until then
+BASE = Aspiration(sweeps=False)  # sweeps were added last; most variants are compared with the default before that
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "levers.jsonl", ROOT / "docs" / "records" / "levers.jsonl.xz"
 NAMES = [name for name, p in PROBLEMS.items() if not p.held_out and "tuning task" not in p.tags]
@@ -51,7 +51,7 @@ def _model(
     learns_at: Callable[[int], bool] = has_grown,
     starting_points: int = 3,
 ) -> KernelMixture:
-    """The default model without noise, but for some of its kernels or other parts."""
+    """The noise-free default model with some kernels left out, or another part changed."""
 
     def chosen(dimension: int) -> tuple[KernelPrior, ...]:
         return tuple(f for k, f in enumerate(families(dimension)) if k not in left_out or dimension == 1)
@@ -60,7 +60,7 @@ def _model(
 
 
 def with_interactions(dimension: int) -> tuple[KernelPrior, ...]:
-    """The default's kernels, and one of main effects and interactions of two coordinates, expected to be like the additive one."""
+    """The default's kernels, and one of main effects and pairwise interactions, with the prior of the additive kernel."""
     if dimension == 1:
         return exact_families(dimension)
     additive = exact_families(dimension)[3]
@@ -68,10 +68,10 @@ def with_interactions(dimension: int) -> tuple[KernelPrior, ...]:
 
 
 def same_in_every_dimension(dimension: int) -> tuple[KernelPrior, ...]:
-    """The default's kernels, but a length-scale of 0.5 is expected whatever the dimension, not 0.5 sqrt(d)."""
+    """The default's kernels with length-scale priors centred at 0.5 in every dimension, not at 0.5 sqrt(d)."""
 
     def lowered(family: KernelPrior) -> KernelPrior:
-        if isinstance(family.kernel, Additive):  # its length-scale is the same already
+        if isinstance(family.kernel, Additive):  # its prior does not depend on the dimension
             return family
         lengths = [name.startswith("length-scale") for name in (*family.kernel.names, "noise")]
         prior = replace(family.prior, centre=family.prior.centre - np.where(lengths, 0.5 * np.log(dimension), 0.0))
@@ -82,18 +82,18 @@ def same_in_every_dimension(dimension: int) -> tuple[KernelPrior, ...]:
 
 @dataclass(frozen=True)
 class Reweighted:
-    """The default model without noise, but with other log weights for its kernels."""
+    """The noise-free default model with other log weights for its kernels."""
 
     log_weights: Callable[[Fit], Array]
     model: KernelMixture
     starting_points: int = 3
 
     def is_mixture(self, dimension: int) -> bool:
-        """It is."""
+        """Yes."""
         return self.model.is_mixture(dimension)
 
     def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
-        """The default's fit, weighted anew."""
+        """The default's fit with new weights."""
         found = self.model.fit(seen, previous)
         scores = self.log_weights(found)
         weights = np.exp(scores - scores.max())
@@ -101,12 +101,12 @@ class Reweighted:
 
 
 def tempered(fit: Fit, temperature: float) -> Array:
-    """The weights to the power 1 / temperature; at nearly 0 the best kernel alone is left."""
+    """The log weights divided by the temperature; near 0 only the best kernel is left."""
     return np.log(np.maximum(fit.weights, 1e-300)) / temperature
 
 
 def left_out_values(fit: Fit) -> Array:
-    """The log density of each value given all the others, summed (Rasmussen and Williams 2006, eq. 5.10 to 5.12)."""
+    """The leave-one-out log predictive density, summed over the values (Rasmussen and Williams 2006, eq. 5.10 to 5.12)."""
     scores = []
     for posterior in fit.posteriors:
         inverse = solve_triangular(posterior.L, np.eye(len(posterior.y)), lower=True)
@@ -117,36 +117,36 @@ def left_out_values(fit: Fit) -> Array:
 
 @dataclass(frozen=True)
 class ByTurns:
-    """Two rules, one question each."""
+    """Two rules that alternate."""
 
     first: Rule
     second: Rule
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """What the one whose turn it is proposes."""
+        """The proposal of the rule whose turn it is."""
         return (self.first, self.second)[belief.step % 2].propose(belief, rng)
 
 
-LEVERS: dict[str, tuple[str, Rule, Model]] = {
+VARIANTS: dict[str, tuple[str, Rule, Model]] = {
     "default": ("the default without sweeps", BASE, auto_model()),
     "sweeps": ("the default", Aspiration(), auto_model()),
-    "no-margin": ("no margin from the sides", replace(BASE, margin=0.0), auto_model()),
+    "no-margin": ("no margin at the bounds", replace(BASE, margin=0.0), auto_model()),
     "margin-15": ("a margin of 0.15", replace(BASE, margin=0.15), auto_model()),
-    "no-ridge": ("without the ridge", BASE, _model(5)),
-    "no-ripples": ("without the ripples", BASE, _model(4)),
-    "counted": ("weights by the number of hyperparameters", BASE, _model(integrates=False)),
-    "straight": ("straight units", BASE, _model(warps=False)),
-    "pg": ("pg in the place of aspire", ProbabilityGood(), auto_model()),
-    "eg": ("eg in its place", ExpectedExcess(), auto_model()),
-    "near": ("reach 3 at every question", replace(BASE, reach=(3.0, 3.0)), auto_model()),
-    "far": ("reach 3 and without limit by turns", replace(BASE, reach=(3.0, 1e9)), auto_model()),
-    "clings": ("never keeps a distance", replace(BASE, patience=FOR_EVER), auto_model()),
+    "no-ridge": ("without the directional kernel", BASE, _model(5)),
+    "no-ripples": ("without the nugget kernel", BASE, _model(4)),
+    "counted": ("weights by BIC, not by the integrated evidence", BASE, _model(integrates=False)),
+    "straight": ("no output warping", BASE, _model(warps=False)),
+    "pg": ("`pg` instead of `aspire`", ProbabilityGood(), auto_model()),
+    "eg": ("`eg` instead of `aspire`", ExpectedExcess(), auto_model()),
+    "near": ("reach 3 at every step", replace(BASE, reach=(3.0, 3.0)), auto_model()),
+    "far": ("reach 3 and no limit in turn", replace(BASE, reach=(3.0, 1e9)), auto_model()),
+    "clings": ("never keeps away from evaluated points", replace(BASE, patience=FOR_EVER), auto_model()),
     "no-se": ("without the SE kernel", BASE, _model(0)),
-    "no-ard": ("without a length-scale for each dimension", BASE, _model(2)),
+    "no-ard": ("without the ARD kernel", BASE, _model(2)),
     "no-additive": ("without the additive kernel", BASE, _model(3)),
-    "interactions": ("with a kernel of interactions", BASE, _model(families=with_interactions)),
+    "interactions": ("with an interaction kernel", BASE, _model(families=with_interactions)),
     "same-lengths": (
-        "0.5 expected of length-scales, not 0.5 sqrt(d)",
+        "length-scales expected at 0.5, not 0.5 sqrt(d)",
         BASE,
         _model(families=same_in_every_dimension),
     ),
@@ -154,73 +154,109 @@ LEVERS: dict[str, tuple[str, Rule, Model]] = {
     "starts-8": ("eight starting points", BASE, _model(starting_points=8)),
     "best-kernel": ("the best kernel alone", BASE, Reweighted(partial(tempered, temperature=1e-3), _model())),
     "tempered": ("weights to the power 1/2", BASE, Reweighted(partial(tempered, temperature=2.0), _model())),
-    "left-out": ("weights by predicting values left out", BASE, Reweighted(left_out_values, _model())),
-    "turns": ("pg and eg by turns in the place of aspire", ByTurns(ProbabilityGood(), ExpectedExcess()), auto_model()),
-    "lookahead": ("a look one evaluation ahead in its place", Lookahead(), auto_model()),
-    "before": ("pg, four kernels, straight units", ProbabilityGood(), KernelMixture(auto_families, has_grown)),
+    "left-out": ("weights by leave-one-out predictions", BASE, Reweighted(left_out_values, _model())),
+    "turns": ("`pg` and `eg` in turn instead of `aspire`", ByTurns(ProbabilityGood(), ExpectedExcess()), auto_model()),
+    "lookahead": ("one-step look-ahead instead of `aspire`", Lookahead(), auto_model()),
+    "before": (
+        "`pg`, four kernels, no warping, weights by BIC",
+        ProbabilityGood(),
+        KernelMixture(auto_families, has_grown),
+    ),
+    "today": ("the default", Aspiration(), auto_model()),
+    "simple": ("four kernels, no warping, weights by BIC", Aspiration(), KernelMixture(auto_families, has_grown)),
 }
+PAIRED = ("today", "simple")  # run later than the others, in pairs
+_PAIRED_NOTE = """The last variant uses the model of the noisy default: no directional or nugget kernel, no warping, and weights by BIC. It was
+run later than the others, so it is compared with the default on the same code, machine and seeds:"""
 
 
-def run_lever(lever: str, problem: str, seed: int) -> Record:
-    """One run of a variant, as a record."""
-    _, rule, model = LEVERS[lever]
+def run_variant(variant: str, problem: str, seed: int) -> Record:
+    """The record of one run of a variant."""
+    _, rule, model = VARIANTS[variant]
     count, good, _ = run(PROBLEMS[problem], satisfice(rule, model), seed)
-    key = f"{lever}/{problem}/{seed}"
-    return {"key": key, "lever": lever, "problem": problem, "seed": seed, "evaluations": count, "good": good}
+    key = f"{variant}/{problem}/{seed}"
+    return {"key": key, "lever": variant, "problem": problem, "seed": seed, "evaluations": count, "good": good}
 
 
 def table(records: list[Record]) -> str:
-    """A row a variant."""
-    return rows(records, {lever: says for lever, (says, _, _) in LEVERS.items()})
+    """Two tables with a row for each variant, beside the default without sweeps and beside the default as it is, and their reading."""
+    texts = {variant: text for variant, (text, _, _) in VARIANTS.items()}
+    first = rows(records, {variant: text for variant, text in texts.items() if variant not in PAIRED})
+    second = rows(records, {variant: texts[variant] for variant in PAIRED}, beside="today")
+    parts = [first, _PAIRED_NOTE, second]
+    if figures := {p: float(np.log(figure)) for p, (figure, _) in ratios(records, "simple", "today").items()}:
+        worst = max(figures, key=lambda p: figures[p])
+        others = np.exp(np.mean([figure for p, figure in figures.items() if p != worst])) if len(figures) > 1 else 1.0
+        fewer = sum(figure < 0 for figure in figures.values())
+        parts.append(
+            f"It needs fewer evaluations on {fewer} of {len(figures)} problems; without {worst} the ratio is {others:.2f}."
+        )
+    return "\n\n".join(parts)
 
 
-def rows(records: list[Record], variants: Mapping[str, str]) -> str:
-    """A row a variant: the geometric mean over the problems of its mean evaluations, and that over the default's, on the same runs."""
-    means: dict[str, dict[str, dict[int, int]]] = {}
+def paired(records: list[Record], variant: str, beside: str) -> dict[str, Array]:
+    """problem: the evaluations (runs, 2) of a variant and of `beside`, on the seeds of both."""
+    found: dict[str, dict[str, dict[int, int]]] = {variant: {}, beside: {}}
     for each in records:
-        means.setdefault(each["lever"], {}).setdefault(each["problem"], {})[each["seed"]] = each["evaluations"]
+        if each["lever"] in found:
+            found[each["lever"]].setdefault(each["problem"], {})[each["seed"]] = each["evaluations"]
+    ours, theirs = found[variant], found[beside]
+    shared = {p: sorted(counts.keys() & theirs[p].keys()) for p, counts in ours.items() if p in theirs}
+    return {p: np.array([[ours[p][s], theirs[p][s]] for s in seeds], float) for p, seeds in shared.items() if seeds}
+
+
+def ratios(records: list[Record], variant: str, beside: str) -> dict[str, tuple[float, Array]]:
+    """problem: the ratio of the mean evaluations of a variant to those of `beside`, and that of resampled runs."""
+    rng = np.random.default_rng(0)
+    return {p: ratio(pairs, rng) for p, pairs in paired(records, variant, beside).items()}
+
+
+def rows(records: list[Record], variants: Mapping[str, str], beside: str = "default") -> str:
+    """A row for each variant: the geometric mean over problems of its mean evaluations, and the ratio to `beside` on the runs of both."""
     lines = [
-        "| variant | runs a problem | evaluations, geometric mean | ratio to the first row (95 % interval) | worst on |"
+        "| variant | runs a problem | evaluations, geometric mean | ratio to the first row (95 % interval) | worst on |",
+        "|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|")
-    for lever, says in variants.items():
-        shared = {p: sorted(means[lever][p].keys() & means["default"][p].keys()) for p in means.get(lever, {})}
-        if not shared:
+    for variant, text in variants.items():
+        pairs = paired(records, variant, beside)
+        if not pairs:
             continue
-        pairs = {
-            p: np.array([[means[who][p][s] for who in (lever, "default")] for s in seeds], dtype=float)
-            for p, seeds in shared.items()
-        }
-        rng = np.random.default_rng(0)
-        found = {p: ratio(each, rng) for p, each in pairs.items()}  # the runs of each problem are drawn again
+        found = ratios(records, variant, beside)
         logs = {p: float(np.log(figure)) for p, (figure, _) in found.items()}
         level = np.exp(np.mean([np.log(each[:, 0].mean()) for each in pairs.values()]))
         low, high = interval(np.exp(np.mean([np.log(draws) for _, draws in found.values()], axis=0)))
-        worst = max(logs, key=lambda p: logs[p])
         together = f"{np.exp(np.mean(list(logs.values()))):.2f} ({low:.2f} to {high:.2f})"
-        fewest, most = (f(len(seeds) for seeds in shared.values()) for f in (min, max))
+        together = "1" if variant == beside else together
+        worst = max(logs, key=lambda p: logs[p])
+        fewest, most = (f(map(len, pairs.values())) for f in (min, max))
         runs = str(fewest) if fewest == most else f"{fewest} to {most}"
-        lines.append(
-            f"| {says} | {runs} | {level:.1f} | {together if lever != 'default' else '1'} | {worst} ({np.exp(logs[worst]):.1f}) |"
-        )
+        lines.append(f"| {text} | {runs} | {level:.1f} | {together} | {worst} ({np.exp(logs[worst]):.1f}) |")
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Run what is missing, then print the table."""
+    """Run what is missing, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default=",".join(LEVERS))
+    parser.add_argument("--only", default=",".join(VARIANTS))
     given = parser.parse_args()
-    chosen = list(dict.fromkeys(["default", *given.only.split(",")]))  # every variant is shown beside the default
-    if unknown := [name for name in chosen if name not in LEVERS]:
-        parser.error(f"--only: {', '.join(unknown)} came; some of {', '.join(LEVERS)} were wanted")
-    task = partial(Task, function=run_lever)
+    names = given.only.split(",")
+    if unknown := [name for name in names if name not in VARIANTS]:
+        parser.error(f"--only must be names of {', '.join(VARIANTS)}, separated by commas; got {', '.join(unknown)}")
+    bases = [
+        "today" if name in PAIRED else "default" for name in names
+    ]  # a variant is compared with runs of its own seeds
+    chosen = list(dict.fromkeys([*bases, *names]))
+    task = partial(Task, function=run_variant)
     tasks = [
-        task(f"{lever}/{p}/{s}", arguments=(lever, p, s)) for lever in chosen for s in range(given.runs) for p in NAMES
+        task(f"{variant}/{p}/{s}", arguments=(variant, p, s))
+        for s in range(given.runs)
+        for p in NAMES
+        for variant in chosen
     ]
-    records = run_tasks(tasks, PATH, jobs=given.jobs, title="levers")
+    resume(KEPT, PATH)
+    records = run_tasks(tasks, PATH, jobs=given.jobs, title="ablations")
     pack(PATH, KEPT)
     print(table(list(records)))
 

@@ -1,11 +1,11 @@
-"""Work in parallel: rounds until the first good value when q settings are evaluated at a time, satisfice beside Optuna.
+"""Batches: rounds until the first good value when q settings are evaluated in parallel, satisfice beside Optuna.
 
     .venv-bench/bin/python bench/batches.py [--runs 10 --jobs 2 --contestants auto,tpe]
 
-A round asks q times, each time with what was asked before pending, then tells all values. The three common random settings of
-bench/evaluations.py come first, q at a time as well; a run that has not reached the target after 200 evaluations counts as the rounds that those make.
-Resumable: records go to out/records/batches.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
-docs/default.md.
+A round asks q times, each time with the earlier points of the round pending, then tells all q values. Every run starts from the three
+random settings of bench/evaluations.py, also q at a time. A run that does not reach the target counts as the rounds of 200 evaluations.
+Resumable: new runs are added to the kept records. They go to out/records/batches.jsonl and, packed, to docs/records. Prints the table;
+bench/write_tables.py writes it into docs/default.md.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from eval_problems import PROBLEMS, Problem
 from evaluations import quiet, starting_points
 
 from satisfice import Search
-from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.study.space import Space
 
@@ -31,7 +31,7 @@ Batches = Callable[[Problem, int, Observations], tuple[Callable[[int], list[Para
 
 
 def satisfice(problem: Problem, seed: int, told: Observations) -> Any:
-    """`Search`, with the points that are under evaluation pending."""
+    """`Search`, with the points of the round pending."""
     space = Space.of(problem.space)
     search = Search(space.domain, problem.target, noise=0, seed=seed)
     for params, value in told:
@@ -85,7 +85,7 @@ CONTESTANTS: dict[str, Batches] = {
 
 
 def run_batches(contestant: str, q: int, problem: str, seed: int) -> Record:
-    """One run: the rounds until the first good value."""
+    """The record of one run: the rounds until the first good value."""
     chosen = PROBLEMS[problem]
     told = starting_points(chosen, seed)
     first = next((k for k, (_, value) in enumerate(told) if value >= chosen.target), None)
@@ -103,7 +103,7 @@ def run_batches(contestant: str, q: int, problem: str, seed: int) -> Record:
 
 
 def table(records: list[Record]) -> str:
-    """A row a contestant: geometric mean over the problems of the mean rounds, and its ratio to q = 1."""
+    """A row for each contestant: the geometric mean over problems of its mean rounds, and the ratio to q = 1."""
     lines = ["| | " + " | ".join(f"q = {q}" for q in SIZES) + " |", "|---" * (len(SIZES) + 1) + "|"]
     for contestant in CONTESTANTS:
         cells = []
@@ -131,6 +131,7 @@ def main() -> None:
     chosen = given.contestants.split(",")
     every = [(c, q, p, s) for c in chosen for s in range(given.runs) for q in SIZES for p in NAMES]
     tasks = [Task("/".join(map(str, each)), run_batches, each) for each in every]
+    resume(KEPT, PATH)
     records = run_tasks(tasks, PATH, jobs=given.jobs, title="batches")
     pack(PATH, KEPT)
     print(table(list(records)))

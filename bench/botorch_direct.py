@@ -1,8 +1,8 @@
-"""BoTorch's likelihood and posterior without the layers between: the same arithmetic in the same order, in half the time.
+"""BoTorch's likelihood and posterior without the layers in between: the same arithmetic in the same order, in half the time.
 
-A `SingleTaskGP` as it comes, on one set of points, always goes the same way through GPyTorch's lazy kernels, operators and
-distributions; most of a question's time is spent in finding that way. Values and gradients are the same to the last bit
-(`tests/bench/test_botorch_direct.py`); any other model goes the usual way.
+A default `SingleTaskGP` on one set of points always takes the same path through GPyTorch's lazy kernels, operators and distributions,
+and most of a suggestion's time goes into finding that path. Values and gradients are identical to the last bit
+(`tests/bench/test_botorch_direct.py`). Any other model takes the usual path.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def go_straight() -> None:
-    """From now on, in this process."""
+    """Patch BoTorch in this process."""
     from botorch.acquisition.analytic import AnalyticAcquisitionFunction as Acquisition
     from botorch.models.transforms import Standardize
     from botorch.optim.closures import model_closures
@@ -24,7 +24,7 @@ def go_straight() -> None:
         strategy = self.model.prediction_strategy
         if getattr(strategy, "straight", False) and X.dim() == 3 and compute_sigma:
             return straight_moments(self.model, X, min_var)
-        found = usual_moments(self, X, compute_sigma, min_var)  # which fills the caches of the strategy
+        found = usual_moments(self, X, compute_sigma, min_var)  # fills the caches of the strategy
         standardized = type(getattr(self.model, "outcome_transform", None)) is Standardize
         straight = standardized and self.posterior_transform is None and _as_it_comes(self.model)
         self.model.prediction_strategy.straight = straight
@@ -49,7 +49,7 @@ def _as_it_comes(model: Any) -> bool:
 
 
 def straight_loss(mll: Any) -> Any:
-    """A function of nothing: minus the log marginal likelihood with its priors, over n, at the parameters as they are."""
+    """A closure: minus the log marginal likelihood with its priors, divided by n, at the current parameters."""
     import torch
     from linear_operator.utils.cholesky import psd_safe_cholesky  # type: ignore[import-not-found]
     from torch.distributions.multivariate_normal import _batch_mahalanobis
@@ -74,9 +74,9 @@ def straight_loss(mll: Any) -> Any:
 
 
 def straight_moments(model: Any, X: Any, least: float) -> tuple[Any, Any]:
-    """The posterior's mean and standard deviation (b, 1) at points X (b, 1, d); the model has answered before."""
+    """The posterior mean and standard deviation (b, 1) at points X (b, 1, d). The model's caches must be filled."""
     import torch
-    from gpytorch.config import min_variance
+    from gpytorch.settings import min_variance
 
     x, train, strategy, scales = model.transform_inputs(X), model.train_inputs[0], model.prediction_strategy, model.outcome_transform  # fmt: skip
     n = len(train)

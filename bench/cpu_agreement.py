@@ -1,10 +1,10 @@
-"""How long searches ask the same questions on different processors.
+"""For how many steps a search asks the same questions on different processors.
 
     .venv/bin/python bench/cpu_agreement.py [--seeds 4 --only Haswell,SkylakeX --unrounded]
 
-Every search runs once as each processor of bench/cpus.py, in a process of its own, and is compared with the run on OpenBLAS's Haswell
-kernels: how many questions are the same to the last bit, and at which step the two part. The functions use Python's own arithmetic, which
-does not depend on numpy. Prints the table, with --unrounded that of searches without the rounding that makes them agree.
+Every search runs once for each processor of bench/cpus.py, in a process of its own, and is compared with the run on OpenBLAS's Haswell
+kernels: how many questions agree to the last bit, and at which step the two searches part. The objectives use Python's own arithmetic,
+which does not depend on numpy. Prints a table. With --unrounded, the searches run without the rounding that makes them agree.
 """
 
 import os
@@ -40,7 +40,7 @@ Runs = dict[Run, list[list[float]]]
 
 @dataclass(frozen=True)
 class Problem:
-    """A function to be maximised over a domain, the noise of its values, and what the search is told of both."""
+    """A function to maximise over a domain, its noise, and the options of the search."""
 
     domain: Domain
     function: Callable[[Point], float]
@@ -73,7 +73,7 @@ def waves(x: Point) -> float:
 
 
 def recipe(x: Point) -> float:
-    """A rate, a whole number and one of three choices."""
+    """A rate, an integer and one of three choices."""
     return -((x[0] - 0.3) ** 2) - 0.02 * (x[1] - 7) ** 2 + 0.3 * x[3] - 0.2 * x[4]
 
 
@@ -98,7 +98,7 @@ PROBLEMS = {
 
 
 def questions(problem: Problem, seed: int) -> list[list[float]]:
-    """The first questions of a search, whether it has reached its target or not."""
+    """The first questions of a search, whether or not it has reached its target."""
     search = Search(problem.domain, problem.target, seed=seed, **problem.told)
     asked = []
     for error in problem.noise * default_rng([seed, 99]).standard_normal(QUESTIONS):
@@ -109,14 +109,14 @@ def questions(problem: Problem, seed: int) -> list[list[float]]:
 
 
 def as_processor(processor: Processor, names: Sequence[str], seeds: int, unrounded: bool = False) -> Runs:
-    """The questions of every search of these problems, as this processor computes them."""
+    """The questions of every search on these problems, computed as this processor computes them."""
     command = [sys.executable, __file__, "--asking", json.dumps([list(names), seeds]), *["--unrounded"] * unrounded]
     done = subprocess.run(command, env=environment(processor), stdout=subprocess.PIPE, check=True)  # noqa: S603
     return {(name, seed): asked for name, seed, asked in json.loads(done.stdout)}
 
 
 def shared(runs: Runs, others: Runs, near: float = 0.0) -> dict[Run, list[bool]]:
-    """Which questions of each search are the same in both, up to a distance in the unit cube."""
+    """For each search, which questions agree up to a distance in the unit cube."""
     found = {}
     for (name, seed), asked in runs.items():
         scaled = [PROBLEMS[name].domain.scaled(np.array(points)) for points in (asked, others[name, seed])]
@@ -125,12 +125,12 @@ def shared(runs: Runs, others: Runs, near: float = 0.0) -> dict[Run, list[bool]]
 
 
 def share(agreeing: dict[Run, list[bool]]) -> float:
-    """The share of all questions that are the same."""
+    """The share of all questions that agree."""
     return float(np.mean(list(agreeing.values())))
 
 
 def cell(agreeing: dict[Run, list[bool]], name: str) -> str:
-    """Of one problem: how many questions are the same, and at which step each search parts."""
+    """For one problem: how many questions agree, and at which step each search parts."""
     searches = [same for (each, _), same in agreeing.items() if each == name]
     parts = [str(same.index(False) + 1) if False in same else "-" for same in searches]
     return f"{sum(map(sum, searches))} of {sum(map(len, searches))} ({', '.join(parts)})"
@@ -138,8 +138,8 @@ def cell(agreeing: dict[Run, list[bool]], name: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=4, help="searches of each problem")
-    parser.add_argument("--only", help="names of processors, separated by commas, the one to compare with first")
+    parser.add_argument("--seeds", type=int, default=4, help="searches on each problem")
+    parser.add_argument("--only", help="names of processors, separated by commas; the first is the reference")
     parser.add_argument("--unrounded", action="store_true", help="without the rounding that makes searches agree")
     parser.add_argument("--asking", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -155,7 +155,7 @@ def main() -> None:
     runs = {}
     for processor in chosen(options.only):
         if processor.missing:
-            print(f"{processor.name} is left out: {processor.missing}")
+            print(f"{processor.name} is skipped: {processor.missing}")
         else:
             runs[processor.name] = as_processor(processor, list(PROBLEMS), options.seeds, options.unrounded)
     base, *others = runs

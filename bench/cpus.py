@@ -1,6 +1,8 @@
-"""Other processors, as far as this one can pass for them: OpenBLAS with other kernels, numpy without its AVX-512 or AVX2 loops.
+"""Run a command as on other processors: with OpenBLAS's kernels for them, and with numpy's AVX-512 or AVX2 loops switched off.
 
-.venv/bin/python bench/cpus.py [--only Haswell,Zen] -- <command>     run the command as each of them; fail if one run fails
+    .venv/bin/python bench/cpus.py [--only Haswell,Zen] -- <command>
+
+Fails if any of the runs fails.
 """
 
 import argparse
@@ -17,11 +19,11 @@ CORE_TYPES = ("Haswell", "SkylakeX", "Zen", "Sandybridge")
 AVX512, AVX2 = (
     ("X86_V4", "AVX512"),
     ("X86_V3", "AVX2", "FMA3"),
-)  # how the features' names begin, since numpy 2.4 and before
+)  # prefixes of the features' names, in numpy 2.4 and before
 
 
 class Processor(NamedTuple):
-    """A processor to pass for: what a process must find in its environment, or why this machine cannot."""
+    """A processor to imitate: the environment of a process, or the reason why this machine cannot."""
 
     name: str
     environment: Mapping[str, str]
@@ -29,9 +31,9 @@ class Processor(NamedTuple):
 
 
 def processors() -> list[Processor]:
-    """All of them; others are compared with the first."""
+    """All processors. The first is the reference."""
     x86 = platform.machine().lower() in ("x86_64", "amd64")
-    missing = dict.fromkeys(CORE_TYPES, "" if x86 else "this is no x86 processor")
+    missing = dict.fromkeys(CORE_TYPES, "" if x86 else "this is not an x86 processor")
     if x86 and not umath.__cpu_features__.get("AVX512F"):
         missing["SkylakeX"] = "this processor has no AVX-512"
     found = [Processor(name, {"OPENBLAS_CORETYPE": name}, missing[name]) for name in CORE_TYPES]
@@ -44,7 +46,7 @@ def processors() -> list[Processor]:
 
 
 def chosen(names: str | None) -> list[Processor]:
-    """Those of the names, separated by commas; all of them where there are none."""
+    """The processors of these names, separated by commas, or all."""
     everything = {processor.name: processor for processor in processors()}
     if unknown := set((names or "").split(",")) - {*everything, ""}:
         sys.exit(f"--only must be some of {', '.join(everything)}, separated by commas; got {', '.join(unknown)}")
@@ -52,18 +54,18 @@ def chosen(names: str | None) -> list[Processor]:
 
 
 def switchable() -> list[str]:
-    """The features that numpy was built for beyond its baseline and this processor has; to switch off another is an error."""
+    """The features beyond its baseline that numpy uses on this processor. Switching off any other is an error."""
     return [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]
 
 
 def environment(processor: Processor) -> dict[str, str]:
-    """The environment of a process that passes for this processor, on one thread."""
+    """The environment of a process that imitates this processor, on one thread."""
     own = {key: value for key, value in os.environ.items() if key != "NPY_DISABLE_CPU_FEATURES"}
     return own | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | dict(processor.environment)
 
 
 def main() -> None:
-    """Run a command as each of them."""
+    """Run the command as on each processor."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="names, separated by commas")
     parser.add_argument("command", nargs="+")

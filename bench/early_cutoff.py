@@ -1,8 +1,8 @@
-"""Whether a peer is the best one of a problem, in as little time as that takes: `bench/evaluations.py --settle`.
+"""Decide whether a peer is the best on a problem, in as little time as possible: `bench/evaluations.py --settle`.
 
-The runs that a peer lacks go on side by side, an evaluation each in turn, and are cut off when the peer cannot have the best
-mean of its problem any more, even if each of them ended with its next question. A run that was cut off counts as the evaluations that
-it had by then: too few, in the peer's favour. So the late questions, which take longest, are asked only where they decide something.
+A peer's missing runs advance side by side, one evaluation each in turn. They are cut off once the peer cannot have the best mean on the
+problem, even if every run ended at its next evaluation. A run that was cut off counts as the evaluations it had, which favours the peer.
+The late steps, which take longest, are therefore only run where they decide something.
 """
 
 import random
@@ -26,11 +26,11 @@ from satisfice.paper.experiments.records import Record, Records
 
 
 def settle(problem: str, contestant: str, contestants: dict[str, dict[int, int]]) -> list[Record]:
-    """The runs that `contestant` lacks, given the counts of all; those that were cut off are marked."""
+    """The missing runs of `contestant`, given the counts of all contestants; those that were cut off are marked."""
     hasten(contestant)
     known = contestants.get(contestant, {})
     missing = [seed for seed in range(enough(contestant)) if seed not in known]
-    records: dict[int, Record] = {}  # of the runs that have ended
+    records: dict[int, Record] = {}  # of finished runs
     last: dict[int, Step] = {}
     with quiet(), one_blas_thread(), ExitStack() as stack:
         steps = {
@@ -54,7 +54,7 @@ def settle(problem: str, contestant: str, contestants: dict[str, dict[int, int]]
 
 
 def _randomness() -> tuple[Any, ...]:
-    """The state of the generators that a process has one of."""
+    """The states of the process-wide generators."""
     torch = sys.modules.get("torch")
     return random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002 - theirs
 
@@ -67,7 +67,7 @@ def _restore_randomness(state: tuple[Any, ...]) -> None:
 
 
 def _behind(contestants: dict[str, dict[int, int]], peer: str) -> float:
-    """How many times the evaluations of the best peer this one seems to need; 0 where nothing is known."""
+    """The ratio of this peer's evaluations to those of the best peer, by the runs so far; 0 if there are none."""
     best = best_peer(contestants, "auto")
     if best is None or peer not in contestants:
         return 0.0
@@ -79,7 +79,7 @@ def _settle_pair(problem: str, contestant: str, folder: Path, packed: Path) -> l
 
 
 def settle_all(contestants: list[str], problems: list[str], folder: Path, packed: Path, jobs: int) -> None:
-    """Settle every peer on every problem, those that look best first, and append the records of a pair as soon as it is settled."""
+    """Settle every peer on every problem, the most promising first, and append the records of each pair once it is settled."""
     runs = by_problem(load(folder, packed))
     pairs = [
         (p, c) for p in problems for c in contestants if c not in OURS and len(runs.get(p, {}).get(c, {})) < enough(c)

@@ -1,4 +1,4 @@
-"""The formulas of the benches: functions of rows (n, k), one column a parameter in the user's units, to be maximised."""
+"""Test functions of rows (n, k), one column for each parameter in the user's units, to be maximised."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ Rows = Callable[[Array], Array]
 def moved(function: Rows, low: float, high: float, dimension: int, seed: int, *, turned: bool = False) -> Rows:
     """The function of R (x - s): s a fixed random shift of 10 to 30 % of the box's width, R a fixed random rotation or 1.
 
-    An optimum at the centre would be a present to a library that starts there.
+    An optimum at the centre would favour a library that starts there.
     """
     rng = default_rng([2023, seed])
     shift = (high - low) * rng.uniform(0.1, 0.3, dimension) * rng.choice([-1.0, 1.0], dimension)
@@ -22,8 +22,8 @@ def moved(function: Rows, low: float, high: float, dimension: int, seed: int, *,
     return lambda X: function((X - shift) @ rotation.T)
 
 
-# The formulas, sign changed where the source minimises, are those of S. Surjanovic and D. Bingham, Virtual Library of Simulation
-# Experiments (https://www.sfu.ca/~ssurjano), from here to zakharov.
+# From here to zakharov: S. Surjanovic and D. Bingham, Virtual Library of Simulation Experiments (https://www.sfu.ca/~ssurjano), with the
+# sign changed where the source minimises.
 _STEEP = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])  # fmt: skip
 _CENTRE = 1e-4 * np.array([[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
                            [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]])  # fmt: skip
@@ -46,7 +46,7 @@ def rastrigin(X: Array) -> Array:
 
 
 def rosenbrock(X: Array) -> Array:
-    """A narrow curved ridge, values down to about -1e6; 0 at (1, ..., 1)."""
+    """A narrow curved ridge with values down to about -1e6; 0 at (1, ..., 1)."""
     return -(100 * (X[:, 1:] - X[:, :-1] ** 2) ** 2 + (X[:, :-1] - 1) ** 2).sum(axis=1)
 
 
@@ -69,7 +69,7 @@ def forrester(X: Array) -> Array:
 
 
 def michalewicz(X: Array) -> Array:
-    """Additive, flat with steep narrow ridges."""
+    """Additive, flat, with steep narrow ridges."""
     number = np.arange(1, X.shape[1] + 1)
     return (np.sin(X) * np.sin(number * X**2 / np.pi) ** 20).sum(axis=1)
 
@@ -92,7 +92,7 @@ def zakharov(X: Array) -> Array:
 
 
 def steps(X: Array) -> Array:
-    """Plateaus: whole numbers only."""
+    """Plateaus: integer values only."""
     return -np.floor(1.5 * np.abs(X - np.array([2.2, 7.1, 5.9, 3.4]))).sum(axis=1)
 
 
@@ -103,7 +103,7 @@ def embedded(X: Array) -> Array:
 
 
 def tail(X: Array) -> Array:
-    """Three log scales, a heavy left tail: down to about -1e6."""
+    """Three log scales and a heavy left tail: values down to about -1e6."""
     z = np.log10(X) - np.array([-2.6, 1.3, -4.1])
     return -np.exp(np.sqrt(2 * z[:, 0] ** 2 + z[:, 1] ** 2 + 4 * (z[:, 2] - 0.4 * z[:, 0]) ** 2)) + 0.3 * np.cos(
         4 * z[:, 1]
@@ -118,7 +118,7 @@ def waves(X: Array) -> Array:
 
 
 def network(X: Array) -> Array:
-    """A made-up tuning task: learning rate, layers, width, solver, normalisation; the best of each depends on the others."""
+    """A synthetic tuning task: learning rate, layers, width, solver and normalisation, which interact."""
     rate, layers, width, solver, norm = np.log10(X[:, 0]), X[:, 1], np.log2(X[:, 2]), X[:, 3].astype(int), X[:, 4]
     best_rate, best_layers = np.array([-2.7, -1.4, -3.3])[solver] + 0.4 * norm, np.array([4, 6, 3])[solver]
     loss = 0.6 * (rate - best_rate) ** 2 + 0.08 * (layers - best_layers) ** 2 + 0.15 * (width - 3 - 0.7 * layers) ** 2
@@ -126,7 +126,7 @@ def network(X: Array) -> Array:
 
 
 def recipe(X: Array) -> Array:
-    """A made-up recipe: two choices of five and four with an effect for each pair, two amounts, a time, a number of passes."""
+    """A synthetic recipe: two choices (of five and four) with an effect for each pair, two amounts, a time and a number of passes."""
     pair = default_rng(2025).normal(0, 1.5, (5, 4))[X[:, 0].astype(int), X[:, 1].astype(int)]
     a, b, time, passes = X[:, 2], X[:, 3], np.log(X[:, 4]), X[:, 5]
     shape = -((a - 0.3 - 0.1 * X[:, 1]) ** 2) * 12 - 4 * (b - a**2) ** 2 - 0.8 * (time - 3.1) ** 2

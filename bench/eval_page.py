@@ -1,4 +1,4 @@
-"""docs/benchmarks.md from the records of bench/evaluations.py."""
+"""Writes docs/benchmarks.md from the records of bench/evaluations.py."""
 
 from collections import Counter
 from pathlib import Path
@@ -30,7 +30,7 @@ from satisfice.types import Array
 
 
 def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> str:
-    """The geometric mean of the ratios on these problems, with its interval (independent resamples of every problem)."""
+    """The geometric mean of the ratios on these problems, with its interval (problems are resampled independently)."""
     mine = [found[name] for name in names if name in found]
     if not mine:
         return "-"
@@ -40,9 +40,9 @@ def geometric(found: dict[str, tuple[str, float, Array]], names: list[str]) -> s
 
 
 def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
-    """A row a problem: mean evaluations with their intervals, the best bold; lower bounds, never bold, where runs were cut off.
+    """A row for each problem: mean evaluations with their intervals, the best in bold; lower bounds where runs were cut off.
 
-    * stands for fewer than `ENOUGH` runs, ° for fewer than `ENOUGH_SLOW`.
+    Bounds are never bold. * marks fewer than `ENOUGH` runs, ° fewer than `ENOUGH_SLOW`.
     """
     shown = [c for c in CONTESTANTS if any(c in runs[name] for name in names)]
     lines = ["| problem | " + " | ".join(NAMES[c] for c in shown) + " |", "|---" * (len(shown) + 1) + "|"]
@@ -65,7 +65,7 @@ def means_table(runs: Runs, names: list[str], cut: Cuts) -> str:
 
 
 def ratio_table(runs: Runs, names: list[str]) -> str:
-    """A row a problem: auto against its best peer and against paper."""
+    """A row for each problem: auto against its best peer and against paper."""
     peer, paper = ratios(runs, "auto", None), ratios(runs, "auto", "paper")
     lines = [
         "| problem | parameters | kind | best peer | `auto` / best peer | `auto` / `paper` |",
@@ -85,7 +85,7 @@ def ratio_table(runs: Runs, names: list[str]) -> str:
 
 
 def geometric_table(runs: Runs, tuned: list[str], held_out: list[str], cut: Cuts) -> str:
-    """A row a peer: the geometric means of auto's ratio to it; upper bounds where runs of it were cut off."""
+    """A row for each peer: the geometric means of auto's ratio to it; upper bounds where its runs were cut off."""
     lines = ["| `auto` / | all problems | tuned on | held out |", "|---|---|---|---|"]
     rows = {"the best peer of each problem": ratios(runs, "auto", None)}
     bounded = {contestant for _, contestant in cut}
@@ -100,20 +100,20 @@ def geometric_table(runs: Runs, tuned: list[str], held_out: list[str], cut: Cuts
 
 
 def still_open(runs: Runs) -> str:
-    """A sentence: the peers that may become the best of a problem with the runs that they lack."""
+    """A sentence on the peers whose missing runs may still make them the best on a problem."""
     found: dict[str, list[str]] = {}
     for problem, contestants in runs.items():
         for name, counts in contestants.items():
             if name not in OURS and len(counts) < enough(name) and can_be_best(contestants, "auto", name):
                 found.setdefault(NAMES[name], []).append(problem)
     peers = "; ".join(f"{name} on {', '.join(problems)}" for name, problems in found.items())
-    return f"Not settled yet, with fewer runs but whole ones (°): {peers}." if found else ""
+    return f"Not settled yet, with fewer runs, none of them cut off (°): {peers}." if found else ""
 
 
 def behind_random(runs: Runs, cut: Cuts) -> str:
-    """A line a contestant: the problems where it needs more evaluations than chance, and those where that is beyond doubt.
+    """A line for each contestant: the problems where it needs more evaluations than random search, significantly or not.
 
-    A problem where no more than a lower bound of chance is known counts where the contestant is below it.
+    Where only a lower bound is known for random search, a contestant below it is ahead.
     """
     lines = []
     for contestant in CONTESTANTS:
@@ -128,8 +128,8 @@ def behind_random(runs: Runs, cut: Cuts) -> str:
 
 
 def notes(records: list[Record], runs: Runs) -> str:
-    """How many runs, what they cost, and what broke."""
-    lines = ["| contestant | version | problems | runs a problem | CPU seconds a suggestion | CPU hours | broke down |", "|---|---|---|---|---|---|---|"]  # fmt: skip
+    """A table of how many runs there are, what they cost, and which errors occurred."""
+    lines = ["| contestant | version | problems | runs a problem | CPU seconds for a suggestion | CPU hours | errors |", "|---|---|---|---|---|---|---|"]  # fmt: skip
     for c in CONTESTANTS:
         mine = [r for r in records if r["contestant"] == c]
         counts = [len(contestants[c]) for contestants in runs.values() if c in contestants]
@@ -140,7 +140,7 @@ def notes(records: list[Record], runs: Runs) -> str:
             hours = sum(r["seconds"] for r in mine) / 3600
             versions = ", ".join(sorted({r["version"] for r in mine}))
             broken = Counter(r["error"] for r in mine if "error" in r)
-            why = "; ".join(f"{count} × {error}" for error, count in broken.most_common(2)) or "never"
+            why = "; ".join(f"{count} × {error}" for error, count in broken.most_common(2)) or "none"
             lines.append(
                 f"| {NAMES[c]} | {versions} | {len(counts)} | {several} | {seconds / max(steps, 1):.3f} | {hours:.2f} | {why} |"
             )
@@ -148,7 +148,7 @@ def notes(records: list[Record], runs: Runs) -> str:
 
 
 def write(records: list[Record], docs: Path) -> None:
-    """Draw the pictures and write the page."""
+    """Draw the figures and write the page."""
     runs, cut, pictures = by_problem(records), cuts(records), docs / "images" / "benchmarks"
     groups = {held: [name for name in runs if PROBLEMS[name].held_out == held] for held in (False, True)}
     pictures.mkdir(parents=True, exist_ok=True)
@@ -166,10 +166,10 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
         f"python bench/evaluations.py --contestants {','.join(c for c in CONTESTANTS if c in shown)} --runs {ENOUGH}"
     )
     left = [*(NAMES[c] for c in CONTESTANTS if c not in shown), *(p for p in PROBLEMS if p not in runs)]
-    without = f" No records yet, and so not shown: {', '.join(left)}." if left else ""
+    without = f" Not shown, for lack of records: {', '.join(left)}." if left else ""
     sections = [
         _HEAD.format(command=command, without=without, ENOUGH=ENOUGH),
-        "## In one look\n",
+        "## Summary\n",
         geometric_table(runs, tuned, held_out, cut),
         _RATIO_NOTE.format(open=still_open(runs)),
     ]
@@ -179,7 +179,7 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
             sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
             sections += [means_table(runs, names, cut), "", ratio_table(runs, names), ""]
     sections += [
-        "## Behind random?\n",
+        "## Worse than random search?\n",
         _RANDOM_NOTE,
         behind_random(runs, cut),
         "",
@@ -191,52 +191,52 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
 
 _HEAD = """# Benchmarks
 
-How many evaluations until the first value that reaches the target? Written by `bench/evaluations.py --page` from its records
-(`docs/records/evaluations.jsonl.xz`), which `{command}` makes in the
-environment of `make bench-env`; runs of slow peers, and of `xgboost`, were completed with `--settle` in the place of `--runs {ENOUGH}`.{without}
+How many evaluations does it take to reach the target? `bench/evaluations.py --page` writes this page from its records
+(`docs/records/evaluations.jsonl.xz`). They come from `{command}` in the environment of
+`make bench-env`; the runs of slow peers, and those on `xgboost`, were completed with `--settle` instead of `--runs {ENOUGH}`.{without}
 
-Run number k starts every contestant from the same three random settings, which count. The budget is 200 evaluations; a run that
-has not reached the target by then counts as 200, which flatters whoever fails often. There is no noise. Every contestant has the
-defaults that its users meet.
+Run k starts every contestant from the same three random settings, which count. The budget is 200 evaluations. A run that does not reach
+the target counts as 200, which flatters contestants that fail often. There is no noise. Every contestant runs with its defaults.
 """
 
 _RATIO_NOTE = f"""
-Ratios of mean evaluations: below 1, `auto` needs fewer. In brackets the 95 % bootstrap interval, and for a geometric mean the
-number of problems behind it. Pairs of runs from the same starting points are resampled together. The best peer of a problem is
-chosen after the fact, by the same runs, which favours the peers.
+Ratios of mean evaluations; below 1, `auto` needs fewer. In brackets: the 95 % bootstrap interval and, for a geometric mean, the number of
+problems. Runs from the same starting points are resampled in pairs. The best peer of a problem is chosen afterwards, on the same runs,
+which favours the peers.
 
-A peer has {ENOUGH} runs of a problem, and one that takes over 0.1 s for a question {ENOUGH_SLOW}. Where that is long (slow peers, and `xgboost`,
-whose values take a second and more) they may go on side by side and be cut off when it is certain that the peer is
-not the best one there, even if each of them ended at once (`--settle`); but not before {LEAST} evaluations. A run that was cut off counts as the
-evaluations that it had by then, in the peer's favour: its mean is a lower bound (≥), and `auto` / peer an upper one ("at most").
-The best peers and their figures are the same as with whole runs. {{open}}
+A peer has {ENOUGH} runs on a problem, or {ENOUGH_SLOW} if a suggestion takes it more than 0.1 s. Where that takes long (slow peers, and `xgboost`,
+whose evaluations take a second or more), `--settle` advances the runs side by side and cuts them off once the peer certainly cannot be the
+best, even if every run ended at once, but not before {LEAST} evaluations. A run that was cut off counts as the evaluations it had, which favours
+the peer: its mean is a lower bound (≥), and `auto` / peer an upper bound ("at most"). The best peers and their figures are the same as with
+complete runs. {{open}}
 
-"Tuned on" are the problems that defaults of satisfice may have been chosen by (the paper's are all among them); "held out" are
-those that were not looked at.
+"Tuned on" are the problems that satisfice's defaults may have been tuned on, among them all of the paper's. "Held out" are problems that
+were not looked at.
 """
 
-_RANDOM_NOTE = """Problems where the mean, or what is known of it, is above that of uniform random settings; bold where the 95 % interval
-of the ratio is above 1. Where random settings were cut off, a problem counts if the contestant needs fewer even so.
+_RANDOM_NOTE = """Problems where the mean (or its lower bound) is above that of uniform random search; bold where the whole 95 % interval of
+the ratio is above 1. Where random search was cut off, a problem counts only if the contestant needs at most its lower bound.
 """
 
 _TAIL = f"""
-## How they were set up
+## How the contestants were set up
 
-- A figure with * has fewer than {ENOUGH} runs, one with ° fewer than {ENOUGH_SLOW}, and a ratio to such a peer as few pairs. Fewer than {FEW} are not shown.
-- The CPU seconds are those of the library alone, one thread, without the function. Many runs of SMAC, bayesian-optimization, BoTorch
-  and Ax were made without work that they do for nothing, with the same questions (`bench/faster_peers.py`); their seconds a suggestion
-  are those of the other runs.
+- * marks a figure from fewer than {ENOUGH} runs and ° one from fewer than {ENOUGH_SLOW}; a ratio to such a peer has as few pairs. Fewer than {FEW} runs are
+  not shown.
+- CPU seconds are those of the library alone, on one thread, without the objective. Many runs of SMAC, bayesian-optimization, BoTorch and
+  Ax were made with patches that skip redundant work and ask the same questions (`bench/faster_peers.py`); seconds for a suggestion are
+  those of the other runs.
 - satisfice is told `noise=0`, GPSampler `deterministic_objective=True`, SMAC `deterministic=True`.
 - The target is told to satisfice, to BoTorch's log PI (`best_f`) and to GPSampler as `trial.set_constraint("target", target - value)`;
   the other contestants only maximise.
-- The starting points are given as finished trials (Optuna, Ax, SMAC), told or registered data. They count towards the random
-  trials that TPE (10), GPSampler (10) and Ax (5) begin with. SMAC goes through its own design of 8 Sobol points a parameter, at
-  most 50, after them; CMA-ES starts from the centre of the box whatever the starting points are.
-- BoTorch: SingleTaskGP with Normalize and Standardize, fitted anew for every question; 10 restarts from 256 samples; whole
-  numbers are relaxed and rounded, choices are one-hot, log scales are searched by the logarithm.
-- bayesian-optimization has no log scale: the exponent is searched, and a whole number on a log scale is rounded. Its own integer
-  and choice parameters (one-hot inside) are used. CMA-ES draws choices, and a single parameter, at random.
-- gp2d is searched by the two numbers of its grid's lines. Of the paper's problems, hartmann3 has a target of its own, since the
-  paper's lie above the maximum, and ackley and dropwave are moved by a fixed shift: their optimum is at the centre of the box.
-- A contestant that broke down in a run has not found anything in it: the run counts as 200.
+- The starting points are passed as finished trials (Optuna, Ax, SMAC) or as data (the others). They count towards the random trials that
+  TPE (10), GPSampler (10) and Ax (5) begin with. After them SMAC evaluates its own design of 8 Sobol points for each parameter, at most
+  50. CMA-ES starts from the centre of the box in any case.
+- BoTorch: SingleTaskGP with Normalize and Standardize, refitted for every suggestion; 10 restarts from 256 samples; integers are relaxed
+  and rounded, choices are one-hot, and parameters on a log scale are searched by their logarithm.
+- bayesian-optimization has no log scale, so the exponent is searched, and integers on a log scale are rounded. Its own integer and choice
+  parameters (one-hot internally) are used. CMA-ES draws choices, and a single parameter, at random.
+- gp2d is searched by the two indices of its grid. Of the paper's problems, hartmann3 has another target, since the paper's lie above its
+  maximum; ackley and dropwave are moved by a fixed shift, since their optimum is at the centre of the box.
+- A run in which the contestant raised an error counts as 200.
 """

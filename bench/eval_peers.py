@@ -1,7 +1,7 @@
-"""The contestants of bench/evaluations.py: satisfice, its peers and chance, each with the defaults that its users meet.
+"""The contestants of bench/evaluations.py: satisfice, its peers and random search, each with its default settings.
 
-A contestant is a coroutine: it gets the problem, the seed and what was told before (the starting points and their values), then
-yields a setting and is sent its value, for ever. All are told the target where they can be told, and that there is no noise.
+A contestant is a coroutine. It takes the problem, the seed and the starting points with their values, then yields a setting and is sent
+its value, without end. It is told the target and that there is no noise, if it can be.
 """
 
 import tempfile
@@ -50,7 +50,7 @@ def satisfice(rule: str | Rule, model: str | Model) -> Contestant:
 
 
 def optuna(sampler: Callable[[Any, int], Any], *, constraint: bool = False) -> Contestant:
-    """A sampler of Optuna; with the constraint, value >= target is what makes a trial feasible."""
+    """A sampler of Optuna. With the constraint, a trial is feasible if value >= target."""
 
     def questions(problem: Problem, seed: int, told: Observations) -> Questions:
         import optuna
@@ -74,9 +74,9 @@ def optuna(sampler: Callable[[Any, int], Any], *, constraint: bool = False) -> C
 
 
 def botorch(acquisition: str) -> Contestant:
-    """SingleTaskGP, fitted anew for every question, and log EI over the best value or log PI over the target.
+    """SingleTaskGP, refitted for every suggestion, with log EI over the best value or log PI over the target.
 
-    Whole numbers are relaxed and rounded, choices one-hot.
+    Integers are relaxed and rounded, choices are one-hot.
     """
 
     def questions(problem: Problem, seed: int, told: Observations) -> Questions:
@@ -99,7 +99,7 @@ def botorch(acquisition: str) -> Contestant:
             points, values = torch.tensor(np.array(X)), torch.tensor(y, dtype=torch.double)[:, None]
             scales = {"input_transform": Normalize(d, bounds=bounds), "outcome_transform": Standardize(1)}
             model = SingleTaskGP(points, values, **scales)
-            with suppress(ModelFittingError):  # then the question comes from the hyperparameters that it starts with
+            with suppress(ModelFittingError):  # then it uses its initial hyperparameters
                 fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             best = problem.target if acquisition == "LogProbabilityOfImprovement" else max(y)
             score = getattr(analytic, acquisition)(model, best_f=best)
@@ -112,7 +112,7 @@ def botorch(acquisition: str) -> Contestant:
 
 
 def ax(problem: Problem, seed: int, told: Observations) -> Questions:
-    """Ax's client as it comes."""
+    """Ax's client with its defaults."""
     from ax import Client  # type: ignore[import-not-found]
     from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # type: ignore[import-not-found]
 
@@ -134,7 +134,7 @@ def ax(problem: Problem, seed: int, told: Observations) -> Questions:
 
 
 def smac(problem: Problem, seed: int, told: Observations) -> Questions:
-    """SMAC's black-box facade: Sobol points first, 8 a parameter and at most 50, then a Gaussian process with EI."""
+    """SMAC's black-box facade: 8 Sobol points for each parameter, at most 50, then a Gaussian process with EI."""
     from ConfigSpace import (  # type: ignore[import-not-found]
         Categorical,
         Configuration,
@@ -164,7 +164,7 @@ def smac(problem: Problem, seed: int, told: Observations) -> Questions:
 
 
 def bayes_opt(problem: Problem, seed: int, told: Observations) -> Questions:
-    """The package bayesian-optimization; a log scale is searched by its exponent, since the package has none."""
+    """The package bayesian-optimization. It has no log scale, so the exponent is searched."""
     from bayes_opt import BayesianOptimization  # type: ignore[import-not-found]
 
     logs = {name for name, form in problem.space.items() if not isinstance(form, list) and len(form) == 3}
@@ -197,7 +197,7 @@ def bayes_opt(problem: Problem, seed: int, told: Observations) -> Questions:
 
 
 def _own(cell: Any) -> Any:
-    """A numpy scalar as Python's own type."""
+    """A numpy scalar as a Python object."""
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
@@ -230,6 +230,6 @@ PACKAGES = {"tpe": "optuna", "gp": "optuna", "gp-constraint": "optuna", "cmaes":
 
 
 def version(contestant: str) -> str:
-    """The package that the contestant comes from, with its version."""
+    """The contestant's package with its version."""
     package = PACKAGES.get(contestant, "satisfice")
     return f"{package} {metadata.version(package)}"

@@ -1,4 +1,4 @@
-"""The pictures of docs/benchmarks.md: success curves and the performance profile."""
+"""The figures of docs/benchmarks.md: success curves and the performance profile."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ DASHED = ("gp-constraint", "botorch-pi")
 
 
 def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
-    """One small panel a problem: the share of runs that are good after n evaluations, as far as no run was cut off."""
+    """A panel for each problem: the share of runs with a good value after n evaluations, up to where runs were cut off."""
     columns = 4
     rows = -(-len(names) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(12, 2.3 * rows + 0.8), sharex=True, sharey=True, squeeze=False)
@@ -25,7 +25,7 @@ def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
     for axis, name in zip(axes.flat, names, strict=False):
         for contestant, counts in runs[name].items():
             values = np.array(list(counts.values()))
-            # a failure counts as the budget, and a run that was cut off as what it had: that step is left out
+            # a failure counts as the budget, and a run that was cut off as what it had: that step is not drawn
             steps = np.arange(1, cut.get((name, contestant), BUDGET))
             style = {"color": COLOURS[contestant], "ls": "--" if contestant in DASHED else "-"}
             shares = [(values <= n).mean() for n in steps]
@@ -35,7 +35,7 @@ def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
     for axis in axes.flat[len(names) :]:
         axis.set_visible(False)
     figure.supxlabel("evaluations", fontsize=9)
-    figure.supylabel("share of runs that have a good value", fontsize=9)
+    figure.supylabel("share of runs with a good value", fontsize=9)
     order = [c for c in CONTESTANTS if c in handles]
     labels = [NAMES[c].replace("`", "") for c in order]
     figure.legend([handles[c] for c in order], labels, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
@@ -45,7 +45,7 @@ def curves(runs: Runs, names: list[str], cut: Cuts, path: Path) -> None:
 
 
 def profile(runs: Runs, cut: Cuts, path: Path) -> None:
-    """For each contestant the share of all problems where its mean, or what is known of it, is within a factor of the best mean."""
+    """For each contestant, the share of problems on which its mean (or its lower bound) is within a factor of the best mean."""
     figure, axis = plt.subplots(figsize=(8, 4), constrained_layout=True)
     means = {
         name: {c: float(np.mean(list(counts.values()))) for c, counts in mine.items()} for name, mine in runs.items()

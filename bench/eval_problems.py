@@ -1,9 +1,9 @@
-"""The problems of bench/evaluations.py, all to be maximised without noise: the paper's, and others that it does not have.
+"""The problems of bench/evaluations.py, to be maximised without noise: the paper's and others.
 
-A problem is a function of rows (n, k), one column a parameter in the user's units; a choice is written as its number in the list.
-Those marked `held_out` are for judging only: no default of the library is chosen by looking at them.
+A problem is a function of rows (n, k), one column for each parameter in the user's units. A choice is given by its index in the list.
+Problems marked `held_out` are for evaluation only: no default of the library is tuned on them.
 
-    .venv-bench/bin/python bench/eval_problems.py     prints the targets that are stored in TARGETS, computed anew (minutes)
+    .venv-bench/bin/python bench/eval_problems.py     recomputes the targets stored in TARGETS and prints them (takes minutes)
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,17 +39,17 @@ from satisfice.paper.problems import PROBLEMS as PAPER
 from satisfice.paper.problems import synthetic
 from satisfice.types import Array
 
-DRAWS, DRAWS_SEED = 200_000, 2022  # uniform rows that a target by its share is a quantile of
-SEARCH = 400  # uniform rows where an evaluation takes a fraction of a second
-Correlation = Any  # (low, high), whole numbers if both are ints; (low, high, "log"); or a list of choices
+DRAWS, DRAWS_SEED = 200_000, 2022  # uniform rows; a target by share is a quantile of their values
+SEARCH = 400  # the same for tuning tasks, where an evaluation takes a fraction of a second
+Range = Any  # (low, high), integers if both are ints; (low, high, "log"); or a list of choices
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A function over a space of named parameters, and the target that is to be reached."""
+    """A function of named parameters, and the target to reach."""
 
     name: str
-    space: Mapping[str, Correlation]
+    space: Mapping[str, Range]
     function: Rows  # (n, k) -> (n,)
     target: float
     tags: tuple[str, ...]
@@ -63,32 +63,32 @@ class Problem:
         return float(self.function(np.array([row], dtype=float))[0])
 
     def uniform(self, count: int, rng: Generator) -> Array:
-        """Uniform rows (count, k); uniform in the logarithm where the scale is logarithmic."""
+        """Uniform rows (count, k), log-uniform on log scales."""
         return np.column_stack([_column(form, count, rng) for form in self.space.values()])
 
     def settings(self, count: int, rng: Generator) -> list[dict[str, Any]]:
-        """Uniform settings, as Python's own numbers and choices."""
+        """Uniform settings, with Python's own numbers and choices."""
         return [setting(self.space, row) for row in self.uniform(count, rng)]
 
 
-def _column(form: Correlation, count: int, rng: Generator) -> Array:
+def _column(form: Range, count: int, rng: Generator) -> Array:
     if isinstance(form, list):
         return rng.integers(len(form), size=count).astype(float)
     low, high = form[0], form[1]
     whole = isinstance(low, int)
-    if len(form) == 3 and whole:  # every whole number has the share of the logarithm's range that rounds to it
+    if len(form) == 3 and whole:  # each integer has the share of the log range that rounds to it
         return np.clip(np.rint(np.exp(rng.uniform(np.log(low - 0.5), np.log(high + 0.5), count))), low, high)
     if len(form) == 3:
         return np.clip(np.exp(rng.uniform(np.log(low), np.log(high), count)), low, high)
     return rng.integers(low, high + 1, count).astype(float) if whole else rng.uniform(low, high, count)
 
 
-def _box(low: float, high: float, dimension: int) -> dict[str, Correlation]:
+def _box(low: float, high: float, dimension: int) -> dict[str, Range]:
     return {f"x{k}": (float(low), float(high)) for k in range(dimension)}
 
 
-def _paper_space(name: str) -> dict[str, Correlation]:
-    """The paper's box in our form; xgboost has whole numbers in it."""
+def _paper_space(name: str) -> dict[str, Range]:
+    """The paper's box as a space; that of xgboost has integers."""
     domain: Any = PAPER[name].domain
     return {
         f"x{k}": (int(low), int(high)) if k in domain.integers else (float(low), float(high))
@@ -97,17 +97,17 @@ def _paper_space(name: str) -> dict[str, Correlation]:
 
 
 def _on_grid(X: Array) -> Array:
-    """gp2d by the numbers (0 to 49) of the grid's lines."""
+    """gp2d as a function of the grid's indices, 0 to 49."""
     return PAPER["gp2d"].function(X / 49)
 
 
-_NETWORK: dict[str, Correlation] = {"rate": (1e-5, 1.0, "log"), "layers": (1, 8), "width": (8, 1024, "log"),
+_NETWORK: dict[str, Range] = {"rate": (1e-5, 1.0, "log"), "layers": (1, 8), "width": (8, 1024, "log"),
                              "solver": ["adam", "sgd", "rms"], "norm": ["none", "batch", "layer"]}  # fmt: skip
-_RECIPE: dict[str, Correlation] = {"solvent": ["a", "b", "c", "d", "e"], "base": ["p", "q", "r", "s"], "first": (0.0, 1.0),
+_RECIPE: dict[str, Range] = {"solvent": ["a", "b", "c", "d", "e"], "base": ["p", "q", "r", "s"], "first": (0.0, 1.0),
                             "second": (0.0, 1.0), "time": (1.0, 200.0, "log"), "passes": (1, 12)}  # fmt: skip
-_TAIL: dict[str, Correlation] = {"a": (1e-6, 1e2, "log"), "b": (1e-3, 1e4, "log"), "c": (1e-8, 1.0, "log")}
+_TAIL: dict[str, Range] = {"a": (1e-6, 1e2, "log"), "b": (1e-3, 1e4, "log"), "c": (1e-8, 1.0, "log")}
 
-# By the share xi below (the tuning tasks: 1/100 of a random search), or chosen near the maximum where xi is None.
+# A share xi of random settings is good (see below; 1/100 in the tuning tasks). Where xi is None, the target is chosen near the maximum.
 TARGETS = {
     "ackley": -18.6774,
     "dropwave": 0.74264,
@@ -137,7 +137,7 @@ TARGETS = {
 }
 
 # name: (space, function, xi or None, tags, held out)
-_OTHERS: dict[str, tuple[Mapping[str, Correlation], Rows, float | None, tuple[str, ...], bool]] = {
+_OTHERS: dict[str, tuple[Mapping[str, Range], Rows, float | None, tuple[str, ...], bool]] = {
     "ackley": (_box(-32.768, 32.768, 6), moved(synthetic.ackley, -32.768, 32.768, 6, 1), 1e-2, ("paper", "rugged"), False),
     "dropwave": (_box(-5.12, 5.12, 2), moved(synthetic.dropwave, -5.12, 5.12, 2, 2), 1e-2, ("paper", "rugged"), False),
     "hartmann3": (_box(0, 1, 3), synthetic.hartmann3, None, ("paper", "smooth", "near maximum"), False),
@@ -179,14 +179,14 @@ PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in _problems()
 
 
 def target_by_share(problem: Problem, xi: float, draws: int = DRAWS) -> float:
-    """The (1 - xi) quantile of the values of uniform rows, always the same ones, rounded down to six digits."""
+    """The (1 - xi) quantile of the values of a fixed set of uniform rows, rounded down to six digits."""
     value = float(np.quantile(problem.function(problem.uniform(draws, default_rng(DRAWS_SEED))), 1 - xi))
     unit = 10.0 ** (np.floor(np.log10(abs(value))) - 5)
     return float(f"{np.floor(value / unit) * unit:.6g}")
 
 
 def targets(names: Iterable[str]) -> dict[str, float]:
-    """The targets by share, computed anew; a target chosen near the maximum is left out."""
+    """The targets by share, recomputed; targets chosen near the maximum are left out."""
     found = {}
     for name in names:
         xi, draws = (0.01, SEARCH) if name in TASKS else (_OTHERS[name][2], DRAWS)

@@ -1,7 +1,7 @@
-"""Real tuning tasks on data that come with scikit-learn; an evaluation takes a fraction of a second and is always the same.
+"""Real tuning tasks on data sets that come with scikit-learn; an evaluation takes a fraction of a second and is deterministic.
 
-The splits and the seeds of the learners are fixed, so the value is a function of the setting. The target of a task is the 99 %
-quantile of a random search of 400 settings: hard, and known to be reachable.
+Splits and seeds are fixed, so the value is a function of the setting. The target of a task is the 99 % quantile of a random search over
+400 settings: hard, and known to be reachable.
 """
 
 import warnings
@@ -14,11 +14,11 @@ import numpy as np
 
 from satisfice.types import Array
 
-FAILED = -10.0  # of a setting that cannot be fitted: worse than any guess
+FAILED = -10.0  # the score of a setting that cannot be fitted: worse than any other
 
 
 def setting(space: Mapping[str, Any], row: Array) -> dict[str, Any]:
-    """The row (k,) as named parameters of Python's own types; a choice is written in the row as its number in the list."""
+    """The row (k,) as named parameters of Python's own types. A choice is given in the row by its index in the list."""
     return {
         name: form[int(cell)] if isinstance(form, list) else type(form[0])(cell)
         for (name, form), cell in zip(space.items(), row, strict=True)
@@ -27,10 +27,10 @@ def setting(space: Mapping[str, Any], row: Array) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Task:
-    """Data, a learner made from a row of its space, and how it is scored in a 3-fold cross-validation."""
+    """Data, a learner built from the parameters, and its score in a 3-fold cross-validation."""
 
-    data: str  # the name of the function in sklearn.datasets after `load_`
-    rows: int  # how many of the data are used
+    data: str  # the loader in sklearn.datasets, without `load_`
+    rows: int  # how many samples are used
     space: Mapping[str, Any]
     learner: Callable[..., Any]  # takes the parameters by name
     scoring: str
@@ -47,13 +47,13 @@ class Task:
         features, answers = _data(self.data, self.rows)
         how = {"cv": _folds(answers), "scoring": self.scoring, "error_score": FAILED}
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # of fits that did not end or failed: that is for the score to say
+            warnings.simplefilter("ignore")  # of failed or unconverged fits: the score tells
             return float(np.mean(cross_val_score(self.learner(**params), features, answers, **how)))
 
 
 @cache
 def _data(name: str, rows: int) -> tuple[Array, Array]:
-    """Standardised features and answers of a fixed random part of the data."""
+    """Standardised features, and answers, of a fixed random subset of the data."""
     from sklearn import datasets  # type: ignore[import-untyped]
 
     features, answers = getattr(datasets, f"load_{name}")(return_X_y=True)

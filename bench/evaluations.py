@@ -1,14 +1,14 @@
-"""Evaluations until the first value that reaches the target: satisfice beside its peers, without noise.
+"""Evaluations until the first value that reaches the target, without noise: satisfice beside its peers.
 
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
-    .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   peers as far as they may be the best of a problem
-    .venv-bench/bin/python bench/evaluations.py --page        write docs/benchmarks.md from the records
-    .venv-bench/bin/python bench/evaluations.py --time        seconds a step of each contestant
+    .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   peers, only as far as they may be the best on a problem
+    .venv-bench/bin/python bench/evaluations.py --page     write docs/benchmarks.md from the records
+    .venv-bench/bin/python bench/evaluations.py --time     seconds for a suggestion by each contestant
 
-Run number k starts every contestant from the same three random settings, which count; the budget is 200 evaluations, and a run that
-does not reach the target counts as 200. Records go to out/records/evaluations, a file for each contestant; a run that has
-a record is not run again, so delete the file of a contestant that has changed (its records in docs count no more once it has new ones).
+Run k starts every contestant from the same three random settings, which count. The budget is 200 evaluations, and a run that does not
+reach the target counts as 200. Records go to out/records/evaluations, a file for each contestant. A run with a record is not repeated, so
+delete the file of a contestant that has changed; new records of a contestant replace all of its kept ones.
 """
 
 import os
@@ -40,16 +40,16 @@ ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "out" / "records" / "evaluations"
 KEPT = ROOT / "docs" / "records" / "evaluations.jsonl.xz"
 SEED = 2021
-Step = tuple[int, bool, float]  # evaluations so far, whether the last value is good, CPU seconds of the contestant
+Step = tuple[int, bool, float]  # evaluations so far, whether the last value is good, the contestant's CPU seconds
 
 
 def starting_points(problem: Problem, seed: int) -> Observations:
-    """Three uniform settings and their values, the same for every contestant."""
+    """Three uniform settings with their values, the same for every contestant."""
     return [(params, problem.value(params)) for params in problem.settings(STARTING_POINTS, default_rng([SEED, seed]))]
 
 
 def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Step, None, None]:
-    """After each evaluation: their number, whether the last value is good, and the contestant's own CPU seconds; for ever."""
+    """After each evaluation: their number, whether the last value is good, and the contestant's own CPU seconds. Never ends."""
     told = starting_points(problem, seed)
     for count, (_, value) in enumerate(told, start=1):
         yield count, value >= problem.target, 0.0
@@ -65,14 +65,14 @@ def course(problem: Problem, contestant: Contestant, seed: int) -> Generator[Ste
 
 
 def run(problem: Problem, contestant: Contestant, seed: int, budget: int = BUDGET) -> Step:
-    """The evaluations until the first good value, whether there was one, and the contestant's own CPU seconds."""
+    """The evaluations until the first good value, whether there is one, and the contestant's own CPU seconds."""
     with quiet(), closing(course(problem, contestant, seed)) as steps:
         return next(step for step in steps if step[1] or step[0] == budget)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings of experimental arguments and hard fits, no log of every trial, and one thread for torch where it is installed."""
+    """Silence warnings and the logs of trials, and give torch one thread if it is installed."""
     if find_spec("torch"):
         import torch
 
@@ -87,7 +87,7 @@ def quiet() -> Iterator[None]:
 
 
 def record(problem: str, contestant: str, seed: int) -> Record:
-    """One run as a record. A contestant that breaks down has not found anything, and the record says why."""
+    """The record of one run. A contestant that raises has found nothing, and its record says why."""
     hasten(contestant)
     try:
         return as_record(problem, contestant, seed, run(PROBLEMS[problem], CONTESTANTS[contestant], seed))
@@ -96,7 +96,7 @@ def record(problem: str, contestant: str, seed: int) -> Record:
 
 
 def as_record(problem: str, contestant: str, seed: int, last: Step) -> Record:
-    """A run that ended with this step."""
+    """The record of a run that ended with this step."""
     count, good, seconds = last
     return {
         "key": f"{problem}/{contestant}/{seed}",
@@ -112,16 +112,16 @@ def as_record(problem: str, contestant: str, seed: int, last: Step) -> Record:
 
 
 def broken(problem: str, contestant: str, seed: int, error: Exception) -> Record:
-    """A run in which the contestant broke down."""
+    """The record of a run in which the contestant raised an error."""
     why = f"{type(error).__name__}: {error}"[:300]
     return as_record(problem, contestant, seed, (BUDGET, False, 0.0)) | {"error": why}
 
 
 def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
-    """CPU seconds of a step (be told a value, ask) when n values are known, after one that is not counted.
+    """CPU seconds of a step (tell a value, ask) after n values, and after one step that is not counted.
 
-    The mean of 15 steps, in which satisfice learns its hyperparameters as often as it should, or of what fits into 5 seconds.
-    What is known are uniform settings that do not reach the target; SMAC must be led through its own first design.
+    The mean of 15 steps, in which satisfice learns its hyperparameters as often as in a search, or of what fits into 5 seconds.
+    The values are those of uniform settings that do not reach the target. SMAC first goes through its own initial design.
     """
     design = min(8 * len(problem.space), BUDGET // 4) if contestant == "smac" else 0
     rows = ((params, problem.value(params)) for params in problem.settings(10 * n, default_rng([SEED, n])))
@@ -142,19 +142,19 @@ def seconds_a_step(contestant: str, problem: Problem, n: int) -> float:
 
 
 def load(folder: Path, packed: Path) -> list[Record]:
-    """The new records, and the kept ones of contestants that have no new ones; SystemExit where a target has changed since."""
+    """The new records, and the kept ones of contestants without new ones. Exits if a target has changed since."""
     new = [record for path in sorted(folder.glob("*.jsonl")) for record in Records(path)]
     renewed = {record["contestant"] for record in new}
     kept = [record for record in unpack(packed) if record["contestant"] not in renewed] if packed.exists() else []
     known = [r for r in [*kept, *new] if r["problem"] in PROBLEMS and r["contestant"] in CONTESTANTS]
     stale = {r["problem"] for r in known if r["target"] != PROBLEMS[r["problem"]].target}
     if stale:
-        raise SystemExit(f"{sorted(stale)}: records with another target; delete them from {folder} and {packed}")
+        raise SystemExit(f"The records of {sorted(stale)} have another target; delete them from {folder} and {packed}.")
     return known
 
 
 def restore(packed: Path, folder: Path) -> None:
-    """Write the kept records of every contestant that has no file of records, so that its runs can go on."""
+    """Write the kept records of every contestant that has no file of records, so that its runs can continue."""
     kept = unpack(packed) if packed.exists() else []
     missing = [r for r in kept if not (folder / f"{r['contestant']}.jsonl").exists()]
     for contestant in sorted({r["contestant"] for r in missing}):
@@ -171,37 +171,35 @@ def keep(folder: Path, packed: Path) -> list[Record]:
     """Pack the records of `load` into one file, and return them."""
     records = load(folder, packed)
     if not records:
-        raise SystemExit(f"no records in {folder} nor in {packed}: run bench/evaluations.py first")
+        raise SystemExit(f"There are no records in {folder} or {packed}; run bench/evaluations.py first.")
     with TemporaryDirectory() as place:
         pack(_lines(records, Path(place) / packed.stem), packed)
     return records
 
 
 def chosen_problems(text: str) -> list[str]:
-    """The names that `--problems` means; "tuning" are those that defaults may be chosen by."""
+    """The names that `--problems` stands for; "tuning" are those that defaults may be tuned on."""
     if text in ("all", "tuning", "held-out"):
         return [name for name, p in PROBLEMS.items() if text == "all" or p.held_out == (text == "held-out")]
     return text.split(",")
 
 
 def main() -> None:
-    """Run what is missing, or write the page, or measure the time of a step."""
+    """Run what is missing, write the page, or time a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--contestants", default=",".join(CONTESTANTS), help=f"of {','.join(CONTESTANTS)}")
     parser.add_argument("--problems", default="all", help="all, tuning, held-out, or names")
     parser.add_argument("--runs", type=int, default=50)
-    parser.add_argument(
-        "--settle", action="store_true", help="only the runs of peers that may be the best, as far as needed"
-    )
+    parser.add_argument("--settle", action="store_true", help="run peers only as far as they may be the best")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
-    parser.add_argument("--time", action="store_true", help="only measure the seconds of a step, on rastrigin4")
-    parser.add_argument("--restore", action="store_true", help="only unpack the kept records, to go on from them")
+    parser.add_argument("--time", action="store_true", help="only time a step, on rastrigin4")
+    parser.add_argument("--restore", action="store_true", help="only unpack the kept records")
     given = parser.parse_args()
     contestants, problems = given.contestants.split(","), chosen_problems(given.problems)
-    for names, known in ((contestants, list(CONTESTANTS)), (problems, list(PROBLEMS))):
+    for option, names, known in (("contestants", contestants, CONTESTANTS), ("problems", problems, PROBLEMS)):
         if unknown := [name for name in names if name not in known]:
-            parser.error(f"{', '.join(unknown)} came; {', '.join(known)} were wanted")
+            parser.error(f"--{option} must be names of {', '.join(known)}; got {', '.join(unknown)}")
     if given.restore:
         restore(KEPT, RECORDS)
         return
@@ -219,7 +217,7 @@ def main() -> None:
     if given.settle:
         from early_cutoff import settle_all
 
-        restore(KEPT, RECORDS)  # the known runs count
+        restore(KEPT, RECORDS)  # the kept runs count
         settle_all(contestants, problems, RECORDS, KEPT, given.jobs)
         return
     for contestant in contestants:

@@ -1,13 +1,13 @@
-"""Slow peers in less time, with the same questions: SMAC and bayesian-optimization in about half, BoTorch in three fifths, Ax in three quarters.
+"""Run slow peers faster, with the same questions: SMAC and bayesian-optimization in half the time, BoTorch in 3/5, Ax in 3/4.
 
-    PYTHONHASHSEED=0 .venv-bench/bin/python bench/faster_peers.py smac network     CPU seconds without and with it, and whether the questions are the same
+    PYTHONHASHSEED=0 .venv-bench/bin/python bench/faster_peers.py smac network
 
-Left out is what they do for nothing: SMAC copies all kernels for every value of its likelihood, computes the user's units of
-every neighbour that it looks at and seeds each generator of neighbours twice; scikit-learn checks each point of which an
-acquisition is asked; torch broadcasts the same few shapes again and again and checks the arguments of each distribution, as
-GPyTorch does its own, and finds the way through its layers anew for every value (`straight.py`); Ax asks for the values of its
-raw candidates 32 at a time; and Python looks for garbage among all that was imported. Records of such runs are marked
-`hastened`, since their seconds are not those that a user waits.
+prints the CPU seconds without and with the patches, and whether the questions are the same. The patches skip redundant work. SMAC copies
+all kernels for every value of its likelihood, converts every neighbour to the user's units and seeds each generator of neighbours twice.
+scikit-learn validates every point that an acquisition is evaluated at. torch broadcasts the same few shapes again and again and validates
+the arguments of each distribution, as does GPyTorch, which also finds its path through its layers for every value (`botorch_direct.py`).
+Ax evaluates its raw candidates 32 at a time. Python collects garbage among everything imported. Records of such runs are marked
+`hastened`: their seconds are not those that a user waits.
 """
 
 import os
@@ -30,7 +30,7 @@ HASTENED = ("smac", "bayes-opt", "botorch-ei", "botorch-pi", "ax")
 
 @cache
 def hasten(contestant: str) -> None:
-    """Leave the idle work out in this process; nothing happens for contestants that are not in `HASTENED`."""
+    """Patch this process for the contestant. Does nothing for those that are not in `HASTENED`."""
     if contestant in ("smac", "bayes-opt"):
         _skip_checks()
     if contestant == "smac":
@@ -48,7 +48,7 @@ def hasten(contestant: str) -> None:
 
 
 def _skip_checks() -> None:
-    """Points that a library made itself are arrays of finite numbers."""
+    """Skip validation: points that a library made itself are arrays of finite numbers."""
     import sklearn  # type: ignore[import-untyped]
     from sklearn.gaussian_process import _gpr  # type: ignore[import-untyped]
 
@@ -61,7 +61,7 @@ def _skip_checks() -> None:
 
 
 def _skip_copies() -> None:
-    """One copy of the kernel for all values of a likelihood, in the place of a copy for each."""
+    """Copy the kernel once for all values of a likelihood, not for each of them."""
     from sklearn.gaussian_process import GaussianProcessRegressor as Regressor
 
     plain = Regressor.log_marginal_likelihood
@@ -85,11 +85,11 @@ def _skip_copies() -> None:
 
 
 def _skip_units() -> None:
-    """SMAC's local search asks for a changed value only where it keeps a list of those that it has seen."""
+    """Have SMAC's local search compute a changed value only where it keeps a list of those it has seen."""
     from smac.acquisition.maximizer import local_search  # type: ignore[import-not-found]
 
     source, line = dedent(inspect.getsource(local_search.LocalSearch._search)), "value = n[changed_hp_name]"
-    before, after = source.split(line)  # it stands there once
+    before, after = source.split(line)  # it occurs once
     found: dict[str, Any] = {}
     quick = f"{before}{line} if changed_hp_name in visited_values[i] else None{after}"
     exec(f"from __future__ import annotations\n{quick}", vars(local_search), found)  # noqa: S102 - its own text
@@ -97,7 +97,7 @@ def _skip_units() -> None:
 
 
 def _skip_entropy() -> None:
-    """SMAC's generators of neighbours are seeded once, not first by the operating system."""
+    """Seed SMAC's generators of neighbours once, without entropy from the operating system."""
     from numpy.random import MT19937, RandomState
     from numpy.random.bit_generator import ISeedSequence
     from smac.acquisition.maximizer import local_search
@@ -117,7 +117,7 @@ def _skip_entropy() -> None:
 
 
 def _remember_shapes() -> None:
-    """What a few shapes broadcast to is computed once, and the arguments of distributions are not checked."""
+    """Cache broadcast shapes, and skip the validation of distributions' arguments."""
     import torch
 
     plain: Any = torch.functional.broadcast_shapes
@@ -131,29 +131,29 @@ def _remember_shapes() -> None:
 
 
 def _skip_debugging() -> None:
-    """Kernels and operators that a library built itself have the shapes that they should have."""
+    """Skip the shape checks of kernels and operators, which a library built itself."""
     import gpytorch
     import linear_operator  # type: ignore[import-not-found]
 
-    for settings in (gpytorch.config, linear_operator.config):
+    for settings in (gpytorch.settings, linear_operator.settings):
         settings.debug._set_state(False)
 
 
 def _join_candidates() -> None:
-    """All raw candidates of Ax at once, in the place of 32 at a time."""
+    """Evaluate all of Ax's raw candidates at once, not 32 at a time."""
     from ax.generators.torch.botorch_modular import optimizer_argparse  # type: ignore[import-not-found]
 
     optimizer_argparse.INIT_BATCH_LIMIT = 1024
 
 
 def _collect_seldom() -> None:
-    """What has been imported by now stays, and the rest is searched for garbage a hundred times less often."""
+    """Exempt what is imported by now from garbage collection, and collect the rest a hundred times less often."""
     gc.freeze()
     gc.set_threshold(70_000)
 
 
 def _questions(contestant: str, name: str, count: int = 55) -> tuple[list[Any], float]:
-    """Questions about a problem, more than SMAC's first design has, and the CPU seconds that they took."""
+    """Questions on a problem, more than SMAC's initial design has, and their CPU seconds."""
     from eval_peers import CONTESTANTS
     from eval_problems import PROBLEMS
     from evaluations import quiet, starting_points
@@ -169,16 +169,16 @@ def _questions(contestant: str, name: str, count: int = 55) -> tuple[list[Any], 
 
 
 def main() -> None:
-    """One contestant on one problem, without and with it."""
+    """Time one contestant on one problem, without and with the patches."""
     if os.environ.get("PYTHONHASHSEED") != "0":
-        sys.exit("run it with PYTHONHASHSEED=0: SMAC goes through a set of settings, whose order is Python's")
+        sys.exit("Set PYTHONHASHSEED=0: SMAC iterates over a set of settings, and its order depends on the hash seed.")
     if len(sys.argv) != 3 or sys.argv[1] not in HASTENED:
-        sys.exit(f"{sys.argv[1:]} came; one of {', '.join(HASTENED)} and the name of a problem were wanted")
+        sys.exit(f"The arguments must be one of {', '.join(HASTENED)} and the name of a problem; got {sys.argv[1:]}.")
     _, contestant, name = sys.argv
     plain, seconds = _questions(contestant, name)
     hasten(contestant)
     quick, fewer = _questions(contestant, name)
-    same = "the same" if quick == plain else "other"
+    same = "the same" if quick == plain else "different"
     print(f"{contestant} on {name}: {seconds:.1f} s, {fewer:.1f} s, {same} questions")
 
 

@@ -1,11 +1,11 @@
-"""How `gs` orders the points, over random posteriors: beside what a value would teach, and with the Gumbel law beside without it.
+"""How `gs` orders points, over random posteriors: beside the information of a value, and with the Gumbel law beside without it.
 
     .venv/bin/python bench/gs_order.py [--posteriors 200] [--runs 25] [--page]
 
 Each posterior is that of a draw from the prior (SE or Matérn-5/2, one or two dimensions, length-scale 0.1 to 0.4) after 3 to 10 values
-with more or less noise, on 40 points drawn uniformly; the target lies 0.1 to 1.5 prior standard deviations above the best value, and
-is reached somewhere with a probability between 0.05 and 0.95. What a value at x teaches is the fall of the variance, summed over the
-40 points. Then rules look for one of the best 2 % of a 15 x 15 grid, without noise and with the true kernel (SE, length-scale 0.12).
+with various noise, on 40 uniform points. The target lies 0.1 to 1.5 prior standard deviations above the best value, and some point reaches
+it with a probability between 0.05 and 0.95. What a value at x teaches is the reduction of the variance, summed over the 40 points. Then
+rules search for one of the best 2 % of a 15 x 15 grid, without noise and with the true kernel (SE, length-scale 0.12).
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Case:
 
 
 def random_case(rng: Generator) -> Case:
-    """One of the posteriors that the page describes."""
+    """A random posterior, as described above."""
     d, n = int(rng.integers(1, 3)), int(rng.integers(3, 11))
     kernel = Stationary(str(rng.choice(["se", "matern52"])), np.array([rng.uniform(0.1, 0.4)]))
     lam = float(rng.choice([1e-6, 1e-4, 1e-2, 0.1]))
@@ -58,14 +58,14 @@ def random_case(rng: Generator) -> Case:
 
 
 def taught(case: Case) -> Array:
-    """The fall of the variance by a value at each point, summed over the points (40,)."""
+    """The reduction of the variance by a value at each point, summed over all points (40,)."""
     posterior, points = case.posterior, case.points
     covariance = posterior.covariance(points, points)
     return np.asarray((covariance**2).sum(axis=1) / (np.diagonal(covariance) + posterior.lam))
 
 
 def chances(case: Case, rng: Generator) -> tuple[float, float]:
-    """P(max f >= target) over the points: with independent marginals, and by joint draws."""
+    """P(max f >= target) over the points, by independent marginals and by joint draws."""
     mean, covariance = case.posterior.joint(case.points)
     std = np.sqrt(np.maximum(np.diagonal(covariance), 1e-12))
     alone = -np.expm1(log_ndtr((case.target - mean) / std).sum())
@@ -75,7 +75,7 @@ def chances(case: Case, rng: Generator) -> tuple[float, float]:
 
 
 def measured(seed: int) -> dict[str, float]:
-    """Rank correlations between the scores, and what independence makes of the chance, for one random posterior."""
+    """For one random posterior: rank correlations between scores, and P(max f >= target) with and without independence."""
     rng, together = default_rng(seed), 0.0
     while not 0.05 <= together <= 0.95:
         case = random_case(rng)
@@ -99,7 +99,7 @@ def measured(seed: int) -> dict[str, float]:
 
 
 def evaluations(rule: str | Rule, seed: int) -> int:
-    """How many evaluations a rule needs to find one of the best 2 % of the points of a draw from the prior."""
+    """How many evaluations a rule needs to find one of the best 2 % of points of a draw from the prior."""
     grid, kernel = Box([(0.0, 1.0)] * 2).grid(15), Stationary("se", np.array([0.12]))
     spectrum, basis = np.linalg.eigh(kernel(grid.U, grid.U))
     values = basis @ (np.sqrt(np.maximum(spectrum, 0.0)) * default_rng([seed, 5]).standard_normal(len(spectrum)))
@@ -123,7 +123,7 @@ RULES: dict[str, str | Rule] = {
 
 
 def correlations(found: list[dict[str, float]]) -> str:
-    """Quantiles over the posteriors, as a table."""
+    """A table of quantiles over the posteriors."""
     lines = [
         f"| over {len(found)} random posteriors | least | 10 % | median | 90 % | below 0 |",
         "|---|---|---|---|---|---|",
@@ -136,7 +136,7 @@ def correlations(found: list[dict[str, float]]) -> str:
 
 
 def comparison(seeds: range) -> str:
-    """The mean number of evaluations of each rule, as a table."""
+    """A table of the mean evaluations of each rule."""
     lines = [f"| rule | evaluations until a good point, mean of {len(seeds)} runs | standard error |", "|---|---|---|"]
     for name, rule in RULES.items():
         counts = [evaluations(rule, seed) for seed in seeds]
@@ -145,7 +145,7 @@ def comparison(seeds: range) -> str:
 
 
 def main() -> None:
-    """Print both tables, or write them into docs/paper.md."""
+    """Print both tables or write them into docs/paper.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posteriors", type=int, default=200)
     parser.add_argument("--runs", type=int, default=25)
@@ -154,7 +154,7 @@ def main() -> None:
     found = [measured(seed) for seed in range(arguments.posteriors)]
     tables = correlations(found) + "\n\n" + comparison(range(arguments.runs))
     if arguments.page:
-        from write_tables import ROOT, write  # which needs more than the tables do
+        from write_tables import ROOT, write  # needs more packages
 
         write(ROOT / "docs/paper.md", "gs-order", tables)
     else:

@@ -1,4 +1,4 @@
-"""What `import satisfice` adds to importing numpy, scipy and optuna, in CPU seconds (the smallest of several).
+"""What `import satisfice` adds to importing numpy, scipy and optuna, in CPU seconds (the least of several).
 
 .venv/bin/python bench/import_time.py
 """

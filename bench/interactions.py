@@ -1,4 +1,4 @@
-"""A kernel of main effects and interactions of two coordinates, to be tried among those of the default (bench/ablations.py)."""
+"""A kernel of main effects and pairwise interactions, which bench/ablations.py adds to those of the default."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from satisfice.types import Array
 
 @dataclass(frozen=True)
 class _InteractingPairs:
-    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n); serves as `Cross` and as `Gram`."""
+    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n). Serves as `Cross` and as `Gram`."""
 
     kernel: "Interacting"
     difference: Array
@@ -60,7 +60,7 @@ class Interacting(Additive):
         return self.cross(X, X)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        """There are none: those of `Additive` would be another kernel's, and no lever draws paths."""
+        """Not available: those of `Additive` would belong to another kernel, and no variant draws paths."""
         raise NotImplementedError(
-            "paths cannot be drawn with the kernel of interactions; try it with a rule that draws none"
+            "The interaction kernel has no random features; use a rule that draws no sample paths."
         )

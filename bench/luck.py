@@ -1,10 +1,13 @@
-"""Is the answer really good, or was it luck? Branin minimised to a target of 2 under noise, budget 500.
+"""Is the answer good, or was it luck? Branin minimised to a target of 2 under noise, with a budget of 500.
 
-    .venv/bin/python bench/luck.py [--seeds 200 --jobs 2]     (resumable; then writes docs/luck.md and docs/images/luck.png)
+    .venv/bin/python bench/luck.py [--seeds 200 --jobs 2]
 
 - `naive`: Optuna's TPE sampler, stopped at the first value that reaches the target
-- `folk`: the same, but a value that reaches the target is repeated ten times, and the mean of these must reach it
-- `find`: `satisfice.find` with confidence 0.95; the noise is known (`known`), or not (`unknown`)
+- `folk`: the same, but such a setting is evaluated ten times more, and the mean of these must reach the target
+- `known`, `unknown`, `range`: `satisfice.find` with confidence 0.95, and with the noise stated, learned, or with `value_range`
+
+Resumable: new runs are added to the kept records. They go to out/records/luck.jsonl and, packed, to docs/records. Writes docs/luck.md and
+docs/images/luck.png.
 """
 
 import argparse
@@ -18,7 +21,7 @@ import optuna
 from numpy.random import Generator, default_rng
 
 from satisfice import Search, find
-from satisfice.paper.experiments.records import Records, pack
+from satisfice.paper.experiments.records import Records, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.experiments.spec import by_xi
 from satisfice.paper.problems import PROBLEMS
@@ -26,7 +29,7 @@ from satisfice.paper.problems import PROBLEMS
 ROOT = Path(__file__).parent.parent
 TARGET, BUDGET, CONFIDENCE = 2.0, 500, 0.95
 SPACE = {"x": (-5.0, 10.0), "y": (0.0, 15.0)}
-RANGE = (-2.0, 30.0)  # of the bounded objective: Branin cut off at 20, and its noise
+RANGE = (-2.0, 30.0)  # of the bounded objective: Branin clipped at 20, plus its noise
 LOWEST = 0.397887
 
 
@@ -55,7 +58,7 @@ def skewed(rng: Generator, f: float) -> float:
 
 
 def disasters(rng: Generator, f: float) -> float:
-    """Nearly quiet, but one run in twenty is worse by 8; mean 0."""
+    """Little noise, but one evaluation in twenty is worse by 8; mean 0."""
     return float(8 * (rng.random() < 0.05) - 0.4 + 0.3 * (2 * rng.random() - 1))
 
 
@@ -72,7 +75,7 @@ BOUNDED = ("skewed, sd 2", "rare disasters")
 
 
 def conditions() -> list[tuple[str, str]]:
-    """(noise, method) in the order of the table."""
+    """The pairs (noise, method) in the order of the table."""
     found = [(noise, method) for noise in KNOWN for method in ("naive", "folk", "known", "unknown")]
     found += [(noise, "unknown") for noise in NOISES if noise not in KNOWN]
     found += [(noise, "range") for noise in BOUNDED]
@@ -80,7 +83,7 @@ def conditions() -> list[tuple[str, str]]:
 
 
 def run(noise: str, method: str, seed: int) -> dict[str, Any]:
-    """One run: the verdict, the true value of the setting that it named, and what it spent."""
+    """The record of one run: the verdict, the true value of the setting it named, and the evaluations it spent."""
     rng = default_rng([seed, 1])
     unreachable = noise.startswith("unreachable")
     disturb = NOISES["sd 2" if unreachable else noise]
@@ -117,7 +120,7 @@ def run(noise: str, method: str, seed: int) -> dict[str, Any]:
 
 
 def run_reachable(name: str, seed: int) -> dict[str, Any]:
-    """One noise-free run on a problem of the paper, which has good actions; values change sign, to be minimised as above."""
+    """One noise-free run on a problem of the paper that has good settings; signs are changed, so that it is minimised as above."""
     problem = PROBLEMS[name]
     target = 4.75 if name.startswith("robot") else by_xi(name, 0.01)
     search = Search(problem.domain, target, noise=0, seed=seed)
@@ -159,20 +162,21 @@ def _by_tpe(
 
 
 def main() -> None:
-    """Run what is missing, then write the page and the picture."""
+    """Run what is missing, then write the page and its figure."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", help="only noises that contain this")
+    parser.add_argument("--only", help="only noises whose name contains this")
     given = parser.parse_args()
-    path = ROOT / "out" / "records" / "luck.jsonl"
+    path, kept = ROOT / "out" / "records" / "luck.jsonl", ROOT / "docs" / "records" / "luck.jsonl.xz"
     chosen = [c for c in conditions() if given.only is None or given.only in c[0]]
     tasks = [Task(f"{n}/{m}/{s}", run, (n, m, s)) for n, m in chosen for s in range(given.seeds)]
     if given.only is None:
         tasks += [Task(f"{n}/exact/{s}", run_reachable, (n, s)) for n in REACHABLE for s in range(min(given.seeds, 40))]
-    tasks.sort(key=lambda task: task.arguments[-1] // 50)  # cut short, it has some seeds of everything
+    tasks.sort(key=lambda task: task.arguments[-1] // 50)  # if interrupted, some seeds of everything are done
+    resume(kept, path)
     run_tasks(tasks, path, jobs=given.jobs, title="luck")
-    pack(path, ROOT / "docs" / "records" / "luck.jsonl.xz")
+    pack(path, kept)
     from luck_page import write
 
     write(list(Records(path)))

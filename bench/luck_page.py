@@ -24,7 +24,7 @@ DELTA = 0.05
 
 
 def interval(hits: int, runs: int) -> tuple[float, float]:
-    """The 95 % interval of Clopper and Pearson for a share."""
+    """The 95 % Clopper-Pearson interval of a share."""
     low = beta.ppf(0.025, hits, runs - hits + 1) if hits else 0.0
     high = beta.ppf(0.975, hits + 1, runs - hits) if hits < runs else 1.0
     return float(low), float(high)
@@ -52,7 +52,7 @@ def row(records: list[dict[str, Any]], sd: float | None) -> dict[str, Any]:
 
 
 def rows(records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The figures of each condition (noise, method), in the order of the records' first runs."""
+    """The figures of each condition (noise, method), in the order of their first runs."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in sorted(records, key=lambda r: r["seed"]):
         groups.setdefault((record["noise"], record["method"]), []).append(record)
@@ -61,9 +61,9 @@ def rows(records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
 
 
 def table(found: dict[tuple[str, str], dict[str, Any]], keys: list[tuple[str, str]]) -> str:
-    """The conditions as a table."""
+    """A table of the conditions."""
     lines = [
-        "| noise | how | runs | say good | of these truly good (95 % interval) | say none | evaluations, mean |",
+        "| noise | method | runs | verdict good | of these truly good (95 % interval) | verdict none | evaluations, mean |",
         "|---|---|---|---|---|---|---|",
     ]
     for noise, method in keys:
@@ -77,37 +77,38 @@ def table(found: dict[tuple[str, str], dict[str, Any]], keys: list[tuple[str, st
 
 
 def write(records: list[dict[str, Any]]) -> None:
-    """The page and the picture."""
+    """Write the page and its figure."""
     found = rows(records)
     gaussian = [(f"sd {sd}", m) for sd in ("0", "0.5", "2", "5") for m in ("naive", "folk", "known", "unknown")]
     other = [key for key in found if key[0].startswith(("Student", "growing"))]
     apart = [(noise, m) for noise in ("skewed, sd 2", "rare disasters") for m in ("unknown", "range")]
     unreachable = [key for key in found if key[0].startswith("unreachable")]
     exact = [key for key in found if key[1] == "exact"]
-    spent = ["| noise | how | repeats of the certified point / limit | all evaluations / limit |", "|---|---|---|---|"]
+    spent = [
+        "| noise | method | replicates of the certified point / limit | all evaluations / limit |",
+        "|---|---|---|---|",
+    ]
     for noise, method in gaussian:
         r = found.get((noise, method))
         if r and r["repeats"] is not None and method in ("known", "unknown"):
             spent.append(f"| {noise} | {NAMES[method]} | {r['repeats']:.1f} | {r['spent']:.1f} |")
     page = f"""# Luck
 
-A value that reaches the target under noise may be luck. The experiment: the Branin function (minimum 0.398) is minimised to a
-target of 2, each value with noise; a run ends when the method says that it has found a good setting, at the latest after 500
-evaluations. Then the true value of the setting is looked at. Written by `python bench/luck.py` from its records
-(`docs/records/luck.jsonl.xz`).
+Under noise, a value that reaches the target may be luck. In this study the Branin function (minimum 0.398) is minimised to a target of 2,
+with noise on every value. A run ends when the method declares a setting good, or after 500 evaluations. Then we look at the true value of
+that setting. `python bench/luck.py` writes this page from its records (`docs/records/luck.jsonl.xz`).
 
-![Share of the answers that are truly good, and what they cost, over the noise](images/luck.png)
+![Share of answers that are truly good, and their cost, against the noise](images/luck.png)
 
 {table(found, gaussian)}
 
-`find` promises that at most 5 % of its searches ever call a bad setting good, for Gaussian noise. Other noise that it was not
-made for, but stands:
+For Gaussian noise, `find` promises that at most 5 % of its searches ever call a bad setting good. The promise does not cover the following
+noise, but it held there too:
 
 {table(found, other)}
 
-Where the promise ends: noise that is skewed towards bad values, and disasters so rare that the repeats do not show them (Branin
-cut off at 20, so that a range can be stated). A stated range (`value_range`) makes the certificate valid for any distribution,
-at a price:
+The promise ends with noise that is skewed towards bad values, and with disasters so rare that the replicates miss them (here Branin is
+clipped at 20, so that a range can be stated). With a stated range (`value_range`) the certificate holds for any distribution, at a price:
 
 {table(found, apart)}
 
@@ -115,12 +116,12 @@ A target that cannot be reached (-1.5, with noise of sd 2):
 
 {table(found, unreachable)}
 
-The verdict `none` on problems that do have good actions (those of the paper, noise-free, at most 200 evaluations) is a mistake:
+On the paper's problems (noise-free, at most 200 evaluations) there are good settings, so the verdict `none` would be wrong:
 
 {table(found, exact)}
 
-No test can certify a setting with fewer than about 2 sigma^2 log(1 / 0.05) / gap^2 values of it, its gap being how much better
-than the target it truly is. What is spent, in multiples of that limit (medians over the runs that ended with a good setting):
+No test can certify a setting with fewer than about 2 sigma^2 log(1 / 0.05) / gap^2 of its values, where the gap is by how much its true
+value beats the target. The evaluations spent, as multiples of that limit (medians over the runs that ended with a good setting):
 
 {chr(10).join(spent)}
 """
@@ -129,7 +130,7 @@ than the target it truly is. What is spent, in multiples of that limit (medians 
 
 
 def picture(found: dict[tuple[str, str], dict[str, Any]]) -> None:
-    """Shares and costs over the noise."""
+    """Draw shares and costs against the noise."""
     sds = ("0", "0.5", "2", "5")
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4), constrained_layout=True)
     for offset, method in enumerate(COLOURS):

@@ -1,10 +1,10 @@
-"""The price of not knowing: the default beside pg with the true kernel, on functions drawn from Gaussian processes.
+"""The price of learning the kernel: the default beside `pg` with the true kernel, on draws from Gaussian processes.
 
     .venv/bin/python bench/price_of_learning.py [--draws 80 --jobs 2]
 
-Kernels SE, Matérn-5/2, Matérn-5/2 with a length-scale for each dimension, and additive Matérn-5/2, each in 2, 4 and 8 dimensions; the
-target is what a thousandth of the uniform points reach; both start from the same three random points, budget 200.
-Resumable: records go to out/records/price.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py puts it into
+The kernels are SE, Matérn-5/2, Matérn-5/2 with ARD and additive Matérn-5/2, each in 2, 4 and 8 dimensions. One uniform point in a
+thousand reaches the target. Both searches start from the same three random points, with a budget of 200. Resumable: new runs are added to
+the kept records. They go to out/records/price.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into
 docs/default.md.
 """
 
@@ -21,7 +21,7 @@ from satisfice.gp.kernels import Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
-from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ DIMENSIONS = (2, 4, 8)
 
 
 def kernel(name: str, dimension: int) -> Kernel:
-    """The kernel that functions are drawn from; length-scales grow with the dimension as distances do."""
+    """The kernel that functions are drawn from. Length-scales grow with the dimension, as distances do."""
     length = 0.2 * np.sqrt(dimension)
     if name == "additive":
         return Additive("matern52", np.array([0.2]))
@@ -44,7 +44,7 @@ KERNELS = ("se", "matern52", "ard", "additive")
 
 
 def run_price(name: str, dimension: int, seed: int) -> Record:
-    """The evaluations that each needs on one draw."""
+    """The record of one draw: the evaluations that each search needs."""
     rng = default_rng([2026, KERNELS.index(name), dimension, seed])
     true = kernel(name, dimension)
     function = draw_path(Posterior.given(true, 1e-6, np.empty((0, dimension)), np.empty(0)), rng, FEATURES)
@@ -66,7 +66,7 @@ def run_price(name: str, dimension: int, seed: int) -> Record:
 
 
 def table(records: list[Record]) -> str:
-    """A row a kernel and dimension: mean evaluations of both, and their ratio with a 95 % interval over the draws."""
+    """A row for each kernel and dimension: the mean evaluations of both, and their ratio with a 95 % interval over draws."""
     rng = default_rng(0)
     lines = [
         "| kernel | dimension | draws | pg with the true kernel | default | ratio (95 % interval) |",
@@ -99,6 +99,7 @@ def main() -> None:
     given = parser.parse_args()
     every = [(name, d, s) for s in range(given.draws) for name in KERNELS for d in DIMENSIONS]
     tasks = [Task("/".join(map(str, each)), run_price, each) for each in every]
+    resume(KEPT, PATH)
     records = run_tasks(tasks, PATH, jobs=given.jobs, title="price")
     pack(PATH, KEPT)
     print(table(list(records)))

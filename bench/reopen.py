@@ -1,7 +1,7 @@
-"""What a stored study of n trials costs: the first and the next question after reopening it, `status`, `report` and `--csv`.
+"""The cost of a stored study of n trials: the first and the next suggestion after reopening it, `status`, `report` and `--csv`.
 
-Each figure is CPU seconds and peak memory of a process of its own, without the imports. `--kind own` has trials that our sampler
-asked for, `foreign` those of another sampler in ranges that are only known from the trials, `noisy` own ones with noise.
+Each figure is the CPU seconds and peak memory of a process of its own, without imports. The trials of `--kind own` were asked by our sampler,
+those of `foreign` by another one, with ranges known only from the trials; `noisy` is `own` with noise.
 
     python bench/reopen.py                       # the table, for 200, 1,000, 3,000 and 20,000 trials
     python bench/reopen.py --n 1000 --d 4 --kind foreign
@@ -21,7 +21,7 @@ from time import process_time
 
 import numpy as np
 import optuna
-import scipy.stats.qmc  # noqa: F401  what a question loads, before the clock starts
+import scipy.stats.qmc  # noqa: F401  loaded by a suggestion; not to be timed
 from numpy.random import default_rng
 
 SIZES = ((200, 4), (1000, 4), (3000, 4), (20_000, 14))  # trials and parameters
@@ -30,7 +30,7 @@ FLOAT = {"name": "FloatDistribution", "attributes": {"step": None, "low": 0.0, "
 
 
 def make(path: Path, n: int, d: int, kind: str) -> None:
-    """Write a study of n finished trials, none of them good, straight into the tables."""
+    """Write a study of n finished trials, none of them good, directly into the database."""
     from satisfice.study.config import SearchConfig
     from satisfice.study.space import Space
     from satisfice.study.storage import open_study
@@ -69,10 +69,10 @@ def make(path: Path, n: int, d: int, kind: str) -> None:
 
 
 def measured(path: Path, job: str) -> dict[str, float]:
-    """CPU seconds and peak MB of a job on the study, in this process."""
+    """The CPU seconds and peak MB of a job on the study, in this process."""
     from satisfice.cli import main
     from satisfice.study.config import SearchConfig
-    from satisfice.study.find import _suggester  # noqa: F401  loads everything that a question needs
+    from satisfice.study.find import _suggester  # noqa: F401  loads all that a suggestion needs
     from satisfice.study.sampler import GoodActionSampler
     from satisfice.study.storage import open_study
 
@@ -83,7 +83,7 @@ def measured(path: Path, job: str) -> dict[str, float]:
         study = open_study("study", path, direction="maximize")
         stored = SearchConfig.of(study)
         if stored is None:
-            raise SystemExit("the study has no settings: let --path name one that this script made")
+            raise SystemExit("--path must name a study that this script made; this one has no configuration.")
         study.sampler = GoodActionSampler.from_config(stored)
         for question in ("first", "next"):
             trial = study.ask()
@@ -121,9 +121,9 @@ def row(n: int, d: int, kind: str) -> dict[str, float]:
 
 
 def table(rows: list[dict[str, float]]) -> str:
-    """The figures, a row a study."""
+    """A table with a row for each study."""
     lines = [
-        "| trials | parameters | first question | next question | `status` | `report` | `status --csv -` | memory |",
+        "| trials | parameters | first suggestion | next suggestion | `status` | `report` | `status --csv -` | memory |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for each in rows:

@@ -1,8 +1,9 @@
-"""How long the whole reproduction takes, from a part of the runs of every figure but XGBoost's; let nothing else run meanwhile.
+"""The time of the whole reproduction, extrapolated from some runs of every figure except XGBoost's.
 
     .venv/bin/python bench/reproduction_time.py [--jobs 2]
 
-Takes some ten minutes. The times go to docs/records, from where `python -m satisfice.paper.experiments.document` has them.
+Takes about ten minutes; run nothing else meanwhile. The times go to docs/records, where `python -m satisfice.paper.experiments.document`
+reads them.
 """
 
 import argparse
@@ -15,11 +16,11 @@ from satisfice.paper.experiments.reproduce import IDS, reproduce
 
 ROOT = Path(__file__).parent.parent
 EXPERIMENTS = {"lenient": 2}  # of one trial; the others have 5
-SHARES = {"lenient": 2 / 10, "theory": 1 / 25}  # of all runs; the others' is 5 / 250
+SHARES = {"lenient": 2 / 10, "theory": 1 / 25}  # of all runs; 5 / 250 for the others
 
 
 def gather(out: Path) -> list[Record]:
-    """What the runs in `out` took, a record a figure."""
+    """A record for each figure: the time of its runs in `out`."""
     spent: dict[str, Record] = {}
     for path in sorted((out / "records" / "paper" / "times").glob("*.jsonl")):
         for times in Records(path):
@@ -33,7 +34,7 @@ def gather(out: Path) -> list[Record]:
 
 
 def main() -> None:
-    """Run the parts, and keep what they took."""
+    """Run the parts and keep their times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()

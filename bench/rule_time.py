@@ -1,8 +1,8 @@
-"""The time of one question by each rule, as a multiple of pg: on a box of 4 dimensions after 100 values, one thread.
+"""The time of one suggestion by each rule, also as a multiple of `pg`: on a box in 4 dimensions after 100 values, on one thread.
 
     .venv/bin/python bench/rule_time.py [--n 100] [--repeats 7]
 
-Learning hyperparameters is left out, since it is the same for every rule; the median of the repeats counts.
+Excludes the learning of hyperparameters, which is the same for every rule. The figure is the median of the repeats.
 """
 
 import argparse
@@ -20,14 +20,14 @@ from satisfice.rules import RULES, requirements_of
 
 
 def seconds(rule: str, model: str, n: int, repeats: int) -> float:
-    """CPU seconds for one question, after one that is not counted."""
+    """CPU seconds for one suggestion, after one that is not counted."""
     rng = np.random.default_rng(0)
     search = Search(Box([(0.0, 1.0)] * 4), 1.5, rule, model=model, noise=0)
     for x in rng.random((n, 4)):
         search.tell(x, float(np.sin(4 * x[0]) + x[1] * x[2] - (x[3] - 0.3) ** 2))
     search.ask()
     times = []
-    for _ in range(repeats):  # other pending points ask for a new question, from the same fit
+    for _ in range(repeats):  # new pending points call for a new suggestion, from the same fit
         pending = rng.random((1, 4))
         start = process_time()
         search.ask(pending)

@@ -97,7 +97,7 @@ def of_find(space: Any, **options: Any) -> Trace:
 
 
 def sampled(**options: Any) -> Trace:
-    """The settings that an Optuna study asks for with our sampler, in two sessions."""
+    """The settings that our sampler suggests to an Optuna study, in two sessions."""
     study = optuna.create_study(direction="minimize", sampler=GoodActionSampler(0.05, seed=2, **options))
 
     def objective(trial: optuna.Trial) -> float:
@@ -113,7 +113,7 @@ def sampled(**options: Any) -> Trace:
 
 
 def resumed(budgets: tuple[int, ...]) -> Trace:
-    """A stored study that is continued by new calls of `find`."""
+    """A stored study, continued by further calls of `find`."""
     with tempfile.TemporaryDirectory() as directory:
         parts = [
             of_find({"x": (1e-3, 1.0, "log"), "depth": (2, 9)}, target=2.0, noise=0, storage=f"{directory}/a.db", name="a", budget=budget)
@@ -175,7 +175,7 @@ def cases() -> Iterator[tuple[str, Case]]:
 
 
 def traces() -> dict[str, Trace]:
-    """What every search asks today; a search that is refused is kept with its error's class."""
+    """What every search asks with this code. A search that is refused is kept with the class of its error."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     found = {}
     for name, case in cases():

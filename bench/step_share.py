@@ -1,10 +1,10 @@
-"""What a step is spent on: LAPACK and BLAS, the elements of kernels, the optimiser, everything else.
+"""Where the time of a step goes: LAPACK and BLAS, kernel elements, the optimiser, everything else.
 
     .venv/bin/python bench/step_share.py [--n 25,100,400 --seeds 5]
 
-The steps are those of bench/step_time.py (tell a value, ask for the next point), learning included. A timer of the processor's time
-looks a thousand times a second which line runs: one that calls LAPACK or multiplies matrices, one of `gp/correlations.py` or of
-SciPy's distances, one of SciPy's L-BFGS-B, or another. Prints a table.
+The steps are those of bench/step_time.py (tell a value, ask for the next point), learning included. A profiler on CPU time samples a
+thousand times a second which line runs: one that calls LAPACK or multiplies matrices, one of `gp/correlations.py` or SciPy's distances,
+one of SciPy's L-BFGS-B, or another. Prints a table.
 """
 
 import argparse
@@ -16,12 +16,12 @@ from types import FrameType
 from step_time import satisfice_step
 
 BLAS = ("lapack.", "blas.", " @ ", "einsum", "vdot", "tensordot")
-PARTS = ("LAPACK and BLAS", "elements of kernels", "L-BFGS-B", "everything else")
-EVERY = 1e-3  # seconds of the processor
+PARTS = ("LAPACK and BLAS", "kernel elements", "L-BFGS-B", "everything else")
+EVERY = 1e-3  # CPU seconds
 
 
 def part(frame: FrameType) -> str:
-    """What the innermost line that runs is spent on."""
+    """The part that the running line belongs to."""
     code, line = frame.f_code, getline(frame.f_code.co_filename, frame.f_lineno or 0)
     if "satisfice" in code.co_filename and any(sign in line for sign in BLAS):
         return PARTS[0]
@@ -31,7 +31,7 @@ def part(frame: FrameType) -> str:
 
 
 def shares(model: str, n: int, seeds: int) -> Counter[str]:
-    """How often the timer found each part during the steps up to n."""
+    """How often each part was sampled during the steps up to n."""
     seen: Counter[str] = Counter()
 
     def look(_: int, frame: FrameType | None) -> None:

@@ -1,18 +1,17 @@
-"""Seconds for one step (tell a value, ask for the next point) against BoTorch, Optuna and a LAPACK floor.
+"""Seconds for one step (tell a value, ask for the next point), beside BoTorch, Optuna and a LAPACK floor.
 
     make bench-env && .venv-bench/bin/python bench/step_time.py --json step_time.json
     .venv-bench/bin/python bench/step_time.py --n 25,100,400 --skip botorch,optuna
 
-One process, one thread; on a busy machine `--cpu` counts seconds of the processor. A figure is the median
-over repeats, each with data of its own, three times as many up to n = 200; a peer beyond n = 400 is measured once. The problem is Hartmann-6;
-the history is uniform random points of the unit cube below the target, the 99 % quantile of the values, since
-a search that has met its target is over.
+One process, one thread; on a busy machine use `--cpu`, which counts CPU seconds. A figure is the median over repeats with different data,
+three times as many up to n = 200; beyond n = 400 a peer is measured once. The problem is Hartmann-6, and the target is the 99 % quantile of
+its values. The observations are uniform random points below the target, since a search that has reached it is over.
 
-paper, auto  `Search` with that model and rule (`pg`, the default one): tell, ask. It learns hyperparameters on a schedule: often
-             up to n = 200, where a figure is the mean of 15 steps up to n; rarely beyond, where it is
-             amortised over the interval that starts with the first learning step at or after n:
+paper, auto  `Search` with that model and the rule `pg` or `auto`: tell, ask. Hyperparameters are learned on a schedule, often up to
+             n = 200, where a figure is the mean of the 15 steps up to n. Beyond, they are learned rarely, and a figure is amortised
+             over the interval from the first learning step at or after n:
              (learning step + (interval - 1) * ordinary step) / interval. The warm-up is not timed.
-botorch      SingleTaskGP on standardised values, fitted anew; log PI maximised, 10 starts out of 512 samples.
+botorch      SingleTaskGP on standardised values, refitted; log PI maximised from 10 of 512 samples.
 optuna       GPSampler on a study of n finished trials, after one warm-up step: ask, suggest, tell.
 floor        one Cholesky factorisation and one triangular solve with 1,000 right-hand sides, by LAPACK.
 """
@@ -42,26 +41,26 @@ from satisfice import Box, Search
 from satisfice.gp.mixture import OFTEN, every_third, has_grown
 from satisfice.types import Array
 
-Figures = dict[str, float]  # "seconds" always; whatever else explains it
-Contender = Callable[[int, int], Figures]  # (n, seed) -> figures of one measurement
-Record = dict[str, dict[int, list[Figures]]]  # contender -> n -> one entry a repeat
+Figures = dict[str, float]  # "seconds", and whatever explains them
+Contender = Callable[[int, int], Figures]  # (n, seed) -> the figures of one measurement
+Record = dict[str, dict[int, list[Figures]]]  # contender -> n -> an entry for each repeat
 
 Hook = Callable[[], object]
-clock = perf_counter  # `--cpu` exchanges it
+clock = perf_counter  # `--cpu` replaces it
 DIMENSION = 6
-WINDOW = 15  # steps timed in a row: up to n = 200, the period of learning with a fresh start
+WINDOW = 15  # steps timed in a row; up to n = 200 the period of learning from random starts
 ONCE_BEYOND = 400  # a peer is measured once beyond this n
 PEERS = ("botorch", "optuna")
 PACKAGES = ("satisfice", "numpy", "scipy", "torch", "botorch", "gpytorch", "optuna", "greenlet")
 RATIOS = ("botorch/paper", "botorch/auto", "optuna/auto", "paper/floor", "auto/floor")
-RULES = {"paper": "pg", "auto": "auto"}  # the rule that goes with each of our models
+RULES = {"paper": "pg", "auto": "auto"}  # the rule for each of our models
 
 
 TARGET = float(np.quantile(hartmann6(np.random.default_rng(0).random((100_000, DIMENSION))), 0.99))
 
 
 def versions() -> dict[str, str]:
-    """The versions of the packages that the figures depend on, as far as they are installed."""
+    """The versions of the installed packages that the figures depend on."""
     installed = {package.name: package.version for package in metadata.distributions()}
     return {name: installed[name] for name in PACKAGES if name in installed}
 
@@ -79,9 +78,9 @@ def _nothing() -> object:
 
 
 def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after: Hook = _nothing) -> Figures:
-    """The amortised step of a `Search`; step k is the tell of the k-th observation and the ask after it.
+    """The amortised step of a `Search`. Step k tells the k-th observation and asks for the next point.
 
-    `before` and `after` are called around the steps that are timed.
+    `before` and `after` are called around the timed steps.
     """
     learns_at = every_third if model == "paper" else has_grown
     first = n - WINDOW + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
@@ -94,14 +93,14 @@ def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after
     before()
     for k in range(first, first + WINDOW):
         value = hartmann6(asked[None, :])[0]
-        if value >= TARGET:  # the search would end here: a random point keeps it open
+        if value >= TARGET:  # a random point keeps the search open
             asked, value = X[k - 1], values[k - 1]
         start = clock()
         search.tell(asked, float(value))
         asked = search.ask()
         times[learns_at(k)].append(clock() - start)
         if search.fallback:
-            raise RuntimeError(f"{model}: the model failed at n = {k}, so the time means nothing")
+            raise RuntimeError(f"The model {model!r} failed at n = {k}, so the time means nothing.")
     after()
     learning, ordinary = statistics.mean(times[True]), statistics.mean(times[False])
     following = next(k for k in count(first + 1) if learns_at(k))
@@ -111,7 +110,7 @@ def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after
 
 
 def botorch_step(n: int, seed: int) -> Figures:
-    """BoTorch's step: fit, then maximise log PI (telling costs nothing)."""
+    """BoTorch's step: fit, then maximise log PI (telling a value costs nothing)."""
     import torch
     from botorch import acquisition, fit_gpytorch_mll, models, optim
     from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -153,7 +152,7 @@ def optuna_step(n: int, seed: int) -> Figures:
 
 
 def floor_step(n: int, seed: int) -> Figures:
-    """The least that a dense Gaussian process pays: factorise, and solve for 1,000 points."""
+    """The least that a dense Gaussian process costs: a factorisation and a solve for 1,000 points."""
     rng = np.random.default_rng([2, seed])
     X, right = rng.random((n, DIMENSION)), rng.random((n, 1000))
     K = np.exp(-4.0 * ((X[:, None, :] - X) ** 2).sum(axis=2)) + 1e-4 * np.eye(n)
@@ -171,20 +170,20 @@ CONTENDERS |= {"botorch": botorch_step, "optuna": optuna_step, "floor": floor_st
 
 
 def importable(names: list[str], console: Console) -> list[str]:
-    """The contenders that can run; each runs once untimed, which pays for its imports."""
+    """The contenders that can run. Each runs once untimed, for its imports."""
     for name in tuple(names):
         try:
             CONTENDERS[name](20, 0)
         except ModuleNotFoundError as error:
             names.remove(name)
-            console.print(f"{name} is left out: {error}")
+            console.print(f"{name} is skipped: {error}")
     if "optuna" in names and util.find_spec("greenlet") is None:
-        console.print("optuna: GPSampler is slower without greenlet; install greenlet for a fair race")
+        console.print("GPSampler is slower without greenlet; install it for a fair comparison")
     return names
 
 
 def measure(todo: list[tuple[int, int, str]], console: Console) -> Record:
-    """The figures of every job (n, seed, contender); a bar that moved during a job would disturb it."""
+    """The figures of every job (n, seed, contender). The bar does not move during a job, to not disturb it."""
     record: Record = {name: {} for _, _, name in todo}
     with Progress(console=console, auto_refresh=False) as progress:
         for n, seed, name in progress.track(todo, description="measuring"):
@@ -193,7 +192,7 @@ def measure(todo: list[tuple[int, int, str]], console: Console) -> Record:
 
 
 def table(title: str, columns: dict[str, dict[int, float]], sizes: list[int]) -> str:
-    """A plain table with a row for each n; a dash where nothing was measured."""
+    """A plain table with a row for each n, and a dash where nothing was measured."""
     lines = [title, f"{'n':>6}" + "".join(f"{name:>15}" for name in columns)]
     for n in sizes:
         cells = (f"{column[n]:.4g}" if n in column else "-" for column in columns.values())
@@ -202,7 +201,7 @@ def table(title: str, columns: dict[str, dict[int, float]], sizes: list[int]) ->
 
 
 def report(medians: dict[str, dict[int, float]], sizes: list[int]) -> str:
-    """Both tables, and how the step grows with n."""
+    """Both tables, and the growth of a step with n."""
     ratios: dict[str, dict[int, float]] = {}
     for ratio in RATIOS:
         above, below = (medians.get(name, {}) for name in ratio.split("/"))
@@ -216,25 +215,27 @@ def report(medians: dict[str, dict[int, float]], sizes: list[int]) -> str:
 
 
 def main() -> None:
-    """Measure, print, and write the raw figures where asked."""
+    """Measure, print, and write the raw figures to a file if asked."""
     global clock
-    parser = argparse.ArgumentParser(description="Seconds a step, against peers and a LAPACK floor.")
+    parser = argparse.ArgumentParser(description="Seconds for a step, beside peers and a LAPACK floor.")
     parser.add_argument("--n", default="25,50,100,200,400,800,1600", help="numbers of observations")
-    parser.add_argument("--skip", default="", help=f"contenders to leave out, of {','.join(CONTENDERS)}")
-    parser.add_argument("--repeats", type=int, default=3, help="measurements a figure is the median of, beyond n = 200")
+    parser.add_argument("--skip", default="", help=f"contenders to skip, of {','.join(CONTENDERS)}")
+    parser.add_argument("--repeats", type=int, default=3, help="measurements for each figure beyond n = 200")
     parser.add_argument("--peer-max-n", type=int, default=1600, help="the largest n for botorch and optuna")
-    parser.add_argument("--cpu", action="store_true", help="seconds of the processor, not of the clock")
+    parser.add_argument("--cpu", action="store_true", help="count CPU seconds, not seconds on the clock")
     parser.add_argument("--json", type=Path, help="write the raw figures to this file")
     options = parser.parse_args()
     sizes = sorted({int(n) for n in options.n.split(",")})
     skip = set(options.skip.split(",")) - {""}
     if not skip <= CONTENDERS.keys() or sizes[0] < 20:
-        parser.error(f"--n wants numbers from 20, --skip names of {','.join(CONTENDERS)}")
+        parser.error(
+            f"--n must be numbers of at least 20 and --skip names of {','.join(CONTENDERS)}; got {options.n} and {options.skip}"
+        )
     clock = process_time if options.cpu else perf_counter
-    warnings.filterwarnings("ignore")  # the peers warn of experimental arguments and of hard fits
+    warnings.filterwarnings("ignore")  # the peers warn of experimental arguments and hard fits
     console = Console(stderr=True)
     contenders = importable([name for name in CONTENDERS if name not in skip], console)
-    todo = [  # the contenders take turns, so that a slow minute of the machine hits all of them
+    todo = [  # the contenders take turns, so that a slow minute of the machine affects all of them
         (n, seed, name)
         for n in sizes
         for seed, name in product(range(options.repeats * (3 if n <= OFTEN else 1)), contenders)

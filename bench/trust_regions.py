@@ -1,10 +1,10 @@
-"""Trust regions beyond 15 dimensions: the default without noise, and variants of it that ask in a box around their best point.
+"""Trust regions beyond 15 dimensions: the noise-free default, and variants that search a box around the incumbent.
 
     .venv-bench/bin/python bench/trust_regions.py [--runs 10 --jobs 2]
 
-The box is that of TuRBO (Eriksson et al. 2019): its sides are 0.8 at first, twice as long after 3 rises in a row, half as long after d
-evaluations without one, and 0.8 again when they are shorter than 1/128. Resumable: records go to out/records/trust.jsonl and, packed, to
-docs/records. Prints the table; bench/write_tables.py puts it into docs/default.md.
+The box is that of TuRBO (Eriksson et al. 2019): sides start at 0.8, double after 3 improvements in a row, halve after d evaluations
+without one, and return to 0.8 when they fall below 1/128. Resumable: new runs are added to the kept records. They go to
+out/records/trust.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into docs/default.md.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
-from satisfice.paper.experiments.records import Record, pack
+from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.problems.synthetic import ackley
 from satisfice.rules import Rule
@@ -37,7 +37,7 @@ FIRST_SIDE, LONGEST_SIDE, SHORTEST_SIDE, RISES = 0.8, 1.6, 2.0**-7, 3
 
 @dataclass(frozen=True)
 class _Inside:
-    """A score of points as a function of where they lie between two corners."""
+    """A score as a function of the position within a box."""
 
     score: MixedScore
     low: Array
@@ -52,7 +52,7 @@ class _Inside:
 
 
 def side(values: Array, dimension: int) -> float:
-    """How long the sides of the box are after these values, in the unit cube."""
+    """The length of the box's sides after these values, in the unit cube."""
     length, best, rises, failures = FIRST_SIDE, values[0], 0, 0
     for value in values[1:]:
         rises, failures = (rises + 1, 0) if value > best else (0, failures + 1)
@@ -68,12 +68,12 @@ def side(values: Array, dimension: int) -> float:
 
 @dataclass(frozen=True)
 class Trusting(Aspiration):
-    """The default rule, which asks in a box around the best point: every time, or at the odd steps."""
+    """The default rule within a box around the incumbent: always, or at odd steps only."""
 
     always: bool = True
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """As the default finds it, but for the candidates and the climb, which stay in the box."""
+        """The default's proposal, with candidates and gradient ascent confined to the box."""
         turn = belief.step % 2
         if turn == 0 and not self.always:
             return super().propose(belief, rng)
@@ -97,11 +97,11 @@ class Trusting(Aspiration):
 VARIANTS: dict[str, tuple[str, Rule]] = {
     "default": ("the default without sweeps", Aspiration(sweeps=False)),
     "trust": ("always in a trust region", Trusting(sweeps=False)),
-    "turns": ("at every second question", Trusting(sweeps=False, always=False)),
+    "turns": ("at every second step", Trusting(sweeps=False, always=False)),
 }
 
-# name: (dimension, low, high, function, targets). The first target is that of xi = 1/10,000, the second lies half the way from there to the
-# maximum. None of these is a problem of bench/evaluations.py.
+# name: (dimension, low, high, function, targets). The first target is the one of xi = 1/10,000, the second lies halfway from there to the
+# maximum. None of these problems is in bench/evaluations.py.
 _WIDE: dict[str, tuple[int, float, float, Rows, tuple[float, float]]] = {
     "ackley20": (20, -32.768, 32.768, moved(ackley, -32.768, 32.768, 20, 20), (-19.8548, -9.9274)),
     "levy16": (16, -10, 10, moved(levy, -10, 10, 16, 21, turned=True), (-44.0971, -22.0486)),
@@ -117,14 +117,14 @@ PROBLEMS = {
 
 
 def run_variant(variant: str, problem: str, seed: int) -> Record:
-    """One run of a variant, as a record."""
+    """The record of one run of a variant."""
     count, good, _ = run(PROBLEMS[problem], satisfice(VARIANTS[variant][1], "auto"), seed)
     key = f"{variant}/{problem}/{seed}"
     return {"key": key, "lever": variant, "problem": problem, "seed": seed, "evaluations": count, "good": bool(good)}
 
 
 def table(records: list[Record]) -> str:
-    """A row a variant."""
+    """A row for each variant."""
     return rows(records, {variant: says for variant, (says, _) in VARIANTS.items()})
 
 
@@ -136,6 +136,7 @@ def main() -> None:
     given = parser.parse_args()
     task = partial(Task, function=run_variant)
     tasks = [task(f"{v}/{p}/{s}", arguments=(v, p, s)) for s in range(given.runs) for p in PROBLEMS for v in VARIANTS]
+    resume(KEPT, PATH)
     records = run_tasks(tasks, PATH, jobs=given.jobs, title="trust regions")
     pack(PATH, KEPT)
     print(table(list(records)))

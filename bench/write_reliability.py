@@ -1,4 +1,4 @@
-"""Write docs/reliability.md from the figures that the fault tests recorded: the last run of each test counts."""
+"""Write docs/reliability.md from the figures recorded by the last run of each fault test."""
 
 import json
 import runpy
@@ -20,7 +20,7 @@ What is not promised: a disk that acknowledges a write and loses it, and a study
 
 
 def last_records() -> dict[str, list[dict[str, Any]]]:
-    """The last record of each test and each of its cases, by the name of the test below tests/."""
+    """The last record of each test and of each of its cases, by the name of the test below tests/."""
     by_case: dict[str, dict[str, Any]] = {}
     if RECORDS.exists():
         for line in RECORDS.read_text().splitlines():
@@ -33,7 +33,7 @@ def last_records() -> dict[str, list[dict[str, Any]]]:
 
 
 def said(record: dict[str, Any]) -> str:
-    """The figures of one record in words."""
+    """The figures of one record as text."""
     if record["outcome"] == "skipped":
         return f"skipped: {record.get('reason', '')}"
     text = ", ".join(f"{name}: {_shown(value)}" for name, value in record["figures"].items())

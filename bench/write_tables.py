@@ -1,9 +1,9 @@
-"""Write the measured tables of README.md, docs/guide.md, docs/paper.md and docs/default.md from the records, between their markers.
+"""Write the measured tables of README.md, docs/guide.md, docs/paper.md and docs/default.md between their markers, from the records.
 
     .venv/bin/python bench/write_tables.py
 
 `bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `reopen.json` beside it from `bench/reopen.py --json`, `docs/records/paper/theory.jsonl.xz` from
-`satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`; the others of `docs/records` from the bench of that name.
+`satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`, and the other files of `docs/records` from their benches.
 """
 
 import json
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def step_time() -> str:
-    """Milliseconds for a suggestion, and how many times faster than the peers that is."""
+    """Milliseconds for a suggestion, and the speed-up over the peers."""
     medians = json.loads((ROOT / "bench/results/step_time.json").read_text())["medians"]
     lines = [
         "| values so far | `paper` | `auto` (default) | BoTorch | Optuna GPSampler | BoTorch / `paper` | BoTorch / `auto` | GPSampler / `auto` |",
@@ -37,7 +37,7 @@ def step_time() -> str:
 
 
 def theorems() -> str:
-    """The theorems' bounds beside what was measured."""
+    """The theorems' bounds beside measurements."""
     rows = theory_table(unpack(ROOT / "docs/records/paper/theory.jsonl.xz"))["theorems"]
     lines = [
         "| kernel, rule | T | bad actions: bound (/ T) | most measured | gap regret: bound (/ T) | largest measured | runs within | stopped at T/2 |",
@@ -54,12 +54,12 @@ def theorems() -> str:
 
 
 def write(path: Path, marker: str, table: str) -> None:
-    """Replace what stands between <!-- marker --> and <!-- end -->."""
+    """Replace the text between <!-- marker --> and <!-- end -->."""
     text = path.read_text(encoding="utf-8")
     block = f"<!-- {marker} -->\n\n{table}\n\n<!-- end -->"
     found = re.compile(rf"<!-- {marker} -->.*?<!-- end -->", flags=re.DOTALL)
     if not found.search(text):
-        raise SystemExit(f"{path} has no <!-- {marker} --> ... <!-- end -->")
+        raise SystemExit(f"{path} must contain <!-- {marker} --> ... <!-- end -->.")
     path.write_text(found.sub(lambda _: block, text), encoding="utf-8")
 
 

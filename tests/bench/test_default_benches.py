@@ -1,4 +1,4 @@
-"""The benches of the default: levers, trust regions, batches and the price of not knowing run, and their tables count right."""
+"""The benches of the default run, and their tables are right: ablations, trust regions, batches and the price of learning."""
 
 import sys
 from pathlib import Path
@@ -26,25 +26,28 @@ from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import OutputScaler
+from satisfice.paper.experiments.records import Records, pack, resume, unpack
 from satisfice.rules.aspiration import Aspiration
 
 
-@pytest.mark.parametrize("lever", ablations.LEVERS)
-def test_every_lever_finds_a_good_value(lever):
-    found = ablations.run_lever(lever, "forrester", 0)
+@pytest.mark.parametrize("variant", ablations.VARIANTS)
+def test_every_variant_finds_a_good_value(variant):
+    found = ablations.run_variant(variant, "forrester", 0)
     assert found["good"]
-    assert found["lever"] == lever
+    assert found["lever"] == variant
 
 
-def test_the_table_of_levers_has_the_ratio_of_means_on_common_runs():
-    counts = {"default": {0: 10, 1: 20}, "pg": {0: 30, 1: 60, 2: 1}}
+@pytest.mark.parametrize(("base", "variant"), [("default", "pg"), ("today", "simple")])
+def test_the_ablation_tables_have_the_ratio_of_means_on_common_runs(base, variant):
+    counts = {base: {0: 10, 1: 20}, variant: {0: 30, 1: 60, 2: 1}}
     records = [
-        {"lever": lever, "problem": p, "seed": s, "evaluations": n}
-        for lever, runs in counts.items()
+        {"lever": name, "problem": p, "seed": s, "evaluations": n}
+        for name, runs in counts.items()
         for p in ("a", "b")
         for s, n in runs.items()
     ]
-    rows = [row for row in ablations.table(records).splitlines() if row.startswith("| pg")]
+    text = ablations.VARIANTS[variant][0]
+    rows = [row for row in ablations.table(records).splitlines() if row.startswith(f"| {text} |")]
     assert len(rows) == 1
     assert "| 2 | 45.0 | 3.00 (3.00 to 3.00) |" in rows[0]
 
@@ -106,14 +109,19 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
     monkeypatch.setattr(ablations, "PATH", tmp_path / "levers.jsonl")
     monkeypatch.setattr(ablations, "KEPT", tmp_path / "levers.jsonl.xz")
     monkeypatch.setattr(ablations, "NAMES", ["forrester"])
-    monkeypatch.setattr(sys, "argv", ["levers.py", "--runs", "1", "--jobs", "1", "--only", "pg"])
-    ablations.main()
-    rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.split(" | ")[0] for row in rows] == ["| the default without sweeps", "| pg in the place of aspire"]
-    monkeypatch.setattr(sys, "argv", ["levers.py", "--only", "nosuch"])
+    for only, title in (("pg", "`pg` instead of `aspire`"), ("simple", "four kernels, no warping, weights by BIC")):
+        monkeypatch.setattr(sys, "argv", ["ablations.py", "--runs", "1", "--jobs", "1", "--only", only])
+        ablations.main()
+        titles = [row.split(" | ")[0] for row in capsys.readouterr().out.splitlines() if row.startswith("| ")]
+        base = "the default without sweeps" if only == "pg" else "the default"
+        assert titles[titles.index(f"| {title}") - 1] == f"| {base}"
+    assert {record["key"] for record in unpack(tmp_path / "levers.jsonl.xz")} == {
+        f"{variant}/forrester/0" for variant in ("default", "pg", "today", "simple")
+    }
+    monkeypatch.setattr(sys, "argv", ["ablations.py", "--only", "nosuch"])
     with pytest.raises(SystemExit):
         ablations.main()
-    assert "nosuch came; some of default, " in capsys.readouterr().err
+    assert "got nosuch" in capsys.readouterr().err
 
 
 def test_the_sides_of_a_trust_region_double_after_three_rises_and_halve_after_d_failures():
@@ -155,6 +163,20 @@ def test_a_batch_is_told_before_the_next_one_is_asked(q):
     assert 1 <= found["rounds"] <= 1 + 200 / q
     table = batches.table([found | {"contestant": "auto", "q": 1, "rounds": 12}, found | {"q": 4, "rounds": 3}])
     assert "| auto | 12.0 (1.00) | 3.0 (0.25) | - |" in table
+
+
+def test_new_runs_are_added_to_the_kept_ones(tmp_path):
+    path, kept = tmp_path / "new.jsonl", tmp_path / "kept.jsonl.xz"
+    resume(kept, path)
+    assert not path.exists()
+    Records(path).append({"key": "b"}, {"key": "a"})
+    pack(path, kept)
+    path.unlink()
+    resume(kept, path)
+    assert Records(path).keys() == {"a", "b"}
+    path.write_text("")  # records of its own: none
+    resume(kept, path)
+    assert Records(path).keys() == set()
 
 
 def test_a_ratio_of_means_is_resampled_by_pairs():

@@ -43,14 +43,14 @@ def test_the_problems_cover_what_they_should():
 def test_a_uniform_setting_is_one_of_the_space(name):
     problem, rng = PROBLEMS[name], default_rng(1)
     space = Space.of(problem.space)
-    for params in problem.config(20, rng):
+    for params in problem.settings(20, rng):
         assert space.decode(space.encode(params)) == pytest.approx(params)
 
 
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_setting_has_the_value_of_its_row(name):
     problem = PROBLEMS[name]
-    rows, settings = problem.uniform(10, default_rng(2)), problem.config(10, default_rng(2))
+    rows, settings = problem.uniform(10, default_rng(2)), problem.settings(10, default_rng(2))
     assert [problem.value(params) for params in settings] == pytest.approx(problem.function(rows).tolist())
 
 
@@ -128,7 +128,7 @@ def test_a_known_function_has_its_published_maximum(function, point, value):
 @pytest.mark.parametrize(("name", "row"), [("svc-digits", 38), ("ridge-diabetes", 44)])
 def test_the_recorded_search_reached_the_target_of_a_tuning_task(name, row):
     problem = PROBLEMS[name]
-    settings = problem.config(SEARCH, default_rng(DRAWS_SEED))
+    settings = problem.settings(SEARCH, default_rng(DRAWS_SEED))
     assert problem.value(settings[row]) >= problem.target > problem.value(settings[0])
 
 
@@ -225,7 +225,7 @@ def test_a_run_in_which_a_peer_breaks_down_is_not_cut_off(monkeypatch):
         if seed == 3:
             raise ValueError("no such thing")
         while True:
-            yield problem.config(1, default_rng(0))[0]
+            yield problem.settings(1, default_rng(0))[0]
 
     monkeypatch.setitem(early_cutoff.CONTESTANTS, "random", breaks)
     known = {"auto": dict.fromkeys(range(50), 10), "tpe": dict.fromkeys(range(50), 5)}

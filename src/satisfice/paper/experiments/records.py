@@ -47,6 +47,12 @@ def pack(source: Path, target: Path) -> None:
     target.write_bytes(lzma.compress("\n".join([*lines, ""]).encode(), preset=9))
 
 
+def resume(packed: Path, path: Path) -> None:
+    """Write packed records to `path`, unless it has records of its own, so that new runs are added to the kept ones."""
+    if packed.exists() and not path.exists():
+        Records(path).append(*unpack(packed))
+
+
 def unpack(source: Path) -> list[Record]:
     """The records of a compressed file."""
     return [json.loads(line) for line in lzma.decompress(source.read_bytes()).decode().splitlines()]
