@@ -373,14 +373,14 @@ BAD_POINTS = [
 def test_a_bad_point_is_refused(x):
     search = Search(BOX, target=1.0)
     for method in (lambda: search.tell(x, 1.0), lambda: search.fail(x)):
-        with pytest.raises(BadInput, match="came|got"):
+        with pytest.raises(BadInput, match=r"came|got"):
             method()
     assert search.answer().evaluations == search.answer().failures == 0
 
 
 @pytest.mark.parametrize("pending", [[[0.1, 0.2], [0.3]], [[0.1]], ["ab"], [None], 3])
 def test_bad_pending_points_are_refused(pending):
-    with pytest.raises(BadInput, match="came|got"):
+    with pytest.raises(BadInput, match=r"came|got"):
         Search(BOX, target=1.0).ask(pending)
 
 

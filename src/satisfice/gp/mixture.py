@@ -46,9 +46,9 @@ class KernelMixture:
     """Kernels with hyperparameters of maximal evidence, weighted by exp(log evidence - (parameters / 2) log n).
 
     Values are standardised at every step, and warped first if `warps` (`gp/scaling.py`). With `integrates` the weight is the
-    evidence integrated over the hyperparameters instead (`integrated`): a kernel pays for what it had to learn, not for how much
-    it could have. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in standardised units (beyond
-    `OFTEN` observations in those of the last learning), or learned with the rest.
+    evidence integrated over the hyperparameters instead (`integrated`): a kernel pays for what it had to learn, not for what it
+    could have learned. lambda is `NOISE_FREE` for a noise-free objective, the known variance of the noise in standardised units
+    (beyond `OFTEN` observations in those of the last learning), or learned with the rest.
     """
 
     families: Callable[[int], tuple[KernelPrior, ...]]  # of the dimension
