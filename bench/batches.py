@@ -5,7 +5,7 @@
 A round asks q times, each time with the earlier points of the round pending, then tells all q values. Every run starts from the three
 random settings of bench/evaluations.py, also q at a time. A run that does not reach the target counts as the rounds of 200 evaluations.
 Resumable: new runs are added to the kept records. They go to out/records/batches.jsonl and, packed, to docs/records. Prints the table;
-bench/write_tables.py writes it into docs/default.md.
+bench/write_tables.py writes it into the docs.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 The box is that of TuRBO (Eriksson et al. 2019): sides start at 0.8, double after 3 improvements in a row, halve after d evaluations
 without one, and return to 0.8 when they fall below 1/128. Resumable: new runs are added to the kept records. They go to
-out/records/trust.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into docs/default.md.
+out/records/trust.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into the docs.
 """
 
 import argparse
