@@ -110,6 +110,7 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
     monkeypatch.setattr(ablations, "PATH", tmp_path / "levers.jsonl")
     monkeypatch.setattr(ablations, "KEPT", tmp_path / "levers.jsonl.xz")
     monkeypatch.setattr(ablations, "NAMES", ["forrester"])
+    monkeypatch.setattr(ablations, "HELD_OUT", ["griewank5"])
     for only, title in (("pg", "`pg` instead of `aspire`"), ("simple", "four kernels, no warping, weights by BIC")):
         monkeypatch.setattr(sys, "argv", ["ablations.py", "--runs", "1", "--jobs", "1", "--only", only])
         ablations.main()
@@ -117,7 +118,8 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
         base = "the default without sweeps" if only == "pg" else "the default"
         assert titles[titles.index(f"| {title}") - 1] == f"| {base}"
     assert {record["key"] for record in unpack(tmp_path / "levers.jsonl.xz")} == {
-        f"{variant}/forrester/0" for variant in ("default", "pg", "today", "simple")
+        *(f"{variant}/forrester/0" for variant in ("default", "pg", "today", "simple")),
+        *(f"{variant}/griewank5/0" for variant in ("today", "simple")),
     }
     monkeypatch.setattr(sys, "argv", ["ablations.py", "--only", "nosuch"])
     with pytest.raises(SystemExit):
