@@ -23,10 +23,9 @@ from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
 from satisfice.acquisition.belief import Belief
-from satisfice.gp.additive import Additive
-from satisfice.gp.fit import Dataset, Fit, Model
-from satisfice.gp.mixture import KernelMixture, has_grown
-from satisfice.gp.models import auto_model
+from satisfice.gp.kernels import Additive
+from satisfice.gp.models import Dataset, Fit, Model, auto_model
+from satisfice.gp.models.mixture import KernelMixture, has_grown
 from satisfice.gp.priors import KernelPrior, auto_families, exact_families
 from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks

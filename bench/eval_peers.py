@@ -16,7 +16,7 @@ from eval_problems import Problem
 from numpy.random import default_rng
 
 from satisfice import Search
-from satisfice.gp.fit import Model
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
 from satisfice.study.space import Space
 

@@ -16,8 +16,7 @@ from bootstrap import interval, ratio
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Kernel, Stationary
+from satisfice.gp.kernels import Additive, Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior

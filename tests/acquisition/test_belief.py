@@ -6,9 +6,8 @@ import pytest
 
 from satisfice.acquisition.belief import CLEARLY, Belief
 from satisfice.domain.box import Box
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Stationary, WithNugget
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.structured import WithNugget
 
 X, Y = np.array([[0.1], [0.4], [0.9]]), np.array([-1.0, 0.5, 0.2])
 

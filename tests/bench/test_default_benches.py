@@ -23,8 +23,8 @@ from scipy.stats import norm
 
 from satisfice.acquisition.belief import Belief
 from satisfice.domain.box import Box
-from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import Fit
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import OutputScaler
 from satisfice.paper.experiments.records import Records, pack, resume, unpack

@@ -163,7 +163,7 @@ def test_skewed_repeats_are_seen_and_gaussian_ones_are_not():
         ((1, 0), "low < high"),
         ((0, np.inf), "low < high"),
         (("a", 1), "a pair"),
-        ((0, 0.5), "target: 0.9"),
+        ((0, 0.5), "`target` must lie within `value_range`, 0 to 0.5; got 0.9"),
     ],
 )
 def test_a_range_that_cannot_be_one_is_refused(given, message):

@@ -8,10 +8,10 @@ import pytest
 from gp_oracle import kernels, pair
 
 from satisfice.errors import NumericalFailure
-from satisfice.gp.additive import Additive
-from satisfice.gp.evidence import Prior, integrated, learn, log_evidence_with_gradient
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.evidence import integrated, learn, log_evidence_with_gradient
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
+from satisfice.gp.priors import Prior
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 

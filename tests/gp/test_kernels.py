@@ -8,9 +8,7 @@ import pytest
 from gp_oracle import FORM_NAMES, correlation, gram, kernels, pair, relative
 
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import CORRELATIONS, Additive, Stationary
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 NU = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
@@ -181,9 +179,12 @@ def test_a_kernel_keeps_its_own_lengthscales():
 @pytest.mark.parametrize(
     ("form", "lengthscale", "scale", "message"),
     [
-        ("rbf", 1.0, 1.0, r"form 'rbf' came; one of se, matern12, matern32, matern52 was wanted"),
-        *[("se", bad, 1.0, "positive numbers were wanted") for bad in (0.0, -1.0, np.nan, np.inf, [[1.0]], [1.0, 0.0])],
-        *[("se", 1.0, bad, "scale .* a positive number was wanted") for bad in (0.0, -1.0, np.nan, np.inf)],
+        ("rbf", 1.0, 1.0, r"`form` .* one of se, matern12, matern32, matern52; got 'rbf'"),
+        *[
+            ("se", bad, 1.0, r"`lengthscale` .* positive numbers; got")
+            for bad in (0.0, -1.0, np.nan, np.inf, [[1.0]], [1.0, 0.0])
+        ],
+        *[("se", 1.0, bad, r"`scale` .* a positive number; got") for bad in (0.0, -1.0, np.nan, np.inf)],
     ],
 )
 def test_impossible_hyperparameters_are_refused(kind, form, lengthscale, scale, message):

@@ -10,13 +10,10 @@ from scipy.stats import multivariate_normal
 
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp import mixture
-from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import GRAIN
-from satisfice.gp.fit import Dataset
-from satisfice.gp.kernels import Stationary
-from satisfice.gp.mixture import CHAIN, every_third, has_grown
-from satisfice.gp.models import FixedModel, auto_model, paper_model
+from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.models import Dataset, FixedModel, auto_model, mixture, paper_model
+from satisfice.gp.models.mixture import CHAIN, every_third, has_grown
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import QUANTUM, scaler_of
@@ -275,7 +272,7 @@ def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
     assert fit.scaler.standardise(3.0) == 3.0
     with pytest.raises(BadInput, match="variance"):
         FixedModel(kernel, -1.0)
-    with pytest.raises(BadInput, match=r"kernel = 'se' came; a kernel was wanted, such as Stationary"):
+    with pytest.raises(BadInput, match=r"`kernel` of a FixedModel must be a kernel, such as Stationary.*; got 'se'"):
         FixedModel("se", 1e-6)
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.linalg import hilbert
 
 from satisfice.errors import NumericalFailure
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import JITTERS, Posterior, cholesky, solve_lower
 
 SE = Stationary("se", 0.3)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from gp_oracle import kernels
 
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 

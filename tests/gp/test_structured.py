@@ -8,9 +8,8 @@ from gp_oracle import FORM_NAMES, correlation
 from numpy.random import default_rng
 
 from satisfice.gp.evidence import log_evidence_with_gradient
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Directional, Stationary, WithNugget
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.structured import Directional, WithNugget
 
 W = np.array([1.5, -2.0, 0.3])
 RIDGES = [Directional(form, 0.8, W, 1.3) for form in FORM_NAMES]

@@ -10,8 +10,7 @@ from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.domain.mixed import Mixed
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.rules import RULES, requirements_of
 

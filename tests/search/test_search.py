@@ -392,7 +392,7 @@ def test_nothing_is_recommended_before_there_is_a_value():
 @pytest.mark.parametrize("scales", [[0.1, 0.2, 0.3], []])
 def test_a_known_kernel_has_one_lengthscale_or_one_a_coordinate(scales):
     search = Search(BOX, target=1.0, model=FixedModel(Stationary("se", np.array(scales)), 1e-6), noise=0)
-    with pytest.raises(BadInput, match=f"{len(scales)} length-scales came; one for all coordinates or 2 were wanted"):
+    with pytest.raises(BadInput, match=f"one length-scale, or one for each of the 2 coordinates; got {len(scales)}"):
         search.ask()
 
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from satisfice.acquisition.formulas import log_cdf_and_hazard, probability_good
 from satisfice.domain.box import Domain
 from satisfice.domain.finite import Finite
-from satisfice.gp.posterior import Marginal, MarginalWithPull, Posterior
+from satisfice.gp.posterior import Marginal, MarginalWithVjp, Posterior
 from satisfice.types import Array
 
 SPREAD = 256  # candidates over the whole domain
@@ -25,7 +25,7 @@ class MixedMarginal(NamedTuple):
 
     mean: Array
     std: Array
-    parts: list[tuple[float, MarginalWithPull]]  # weight first
+    parts: list[tuple[float, MarginalWithVjp]]  # weight first
 
     def vjp(self, by_mean: Array, by_std: Array) -> Array:
         """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,).

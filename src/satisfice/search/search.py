@@ -16,8 +16,7 @@ from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
 from satisfice.domain.mixed import Mixed
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
-from satisfice.gp.fit import Model, Note
-from satisfice.gp.models import MODELS, FixedModel
+from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.widths import BayesianWidth

@@ -18,8 +18,7 @@ from satisfice.certify.replicates import (
     plan_replication,
 )
 from satisfice.errors import NumericalFailure
-from satisfice.gp.fit import Dataset, Fit, Model
-from satisfice.gp.models import FixedModel
+from satisfice.gp.models import Dataset, Fit, FixedModel, Model
 from satisfice.search.observations import Observations
 
 BEST = 5  # the number of best points whose neighbourhoods are searched

@@ -8,8 +8,7 @@ import optuna
 
 from satisfice.domain.box import Domain
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Model
-from satisfice.gp.models import MODELS
+from satisfice.gp.models import MODELS, Model
 from satisfice.rules import RULES, Rule
 from satisfice.search.search import Search
 from satisfice.study.space import Space

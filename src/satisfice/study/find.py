@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial
 from satisfice.checks import drawn_seed, number, whole
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Model
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
 from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.interrupt import Interrupts

@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial
 from satisfice.checks import drawn_seed
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted
-from satisfice.gp.fit import Model
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
 from satisfice.study.config import VERDICT, SearchConfig
 from satisfice.study.lease import Look, reclaim

@@ -12,9 +12,8 @@ from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.formulas import gumbel_of_maximum
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.models import paper_model
+from satisfice.gp.models import Dataset, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.paper.experiments.as_written import RULES_AS_WRITTEN, rule_as_written, witnesses

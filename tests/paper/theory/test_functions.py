@@ -11,9 +11,7 @@ from scipy.special import gamma, jv
 from scipy.stats import multivariate_normal, multivariate_t
 
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import CORRELATIONS, Additive, Stationary
 from satisfice.paper.theory.functions import (
     BandLimited,
     CountMatern,

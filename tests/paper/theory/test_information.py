@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.paper.theory.information import greedy_information_gain, information_gain
 

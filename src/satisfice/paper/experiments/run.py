@@ -14,9 +14,8 @@ from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.errors import BadInput
 from satisfice.extras import load_extra
-from satisfice.gp.fit import Model
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.models import FixedModel
+from satisfice.gp.models import FixedModel, Model
 from satisfice.gp.priors import NOISE_FREE
 from satisfice.paper.experiments.progress import progress
 from satisfice.paper.experiments.records import Record, Records

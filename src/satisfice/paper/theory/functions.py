@@ -12,8 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, gammaln, hyp0f1, logsumexp
 
 from satisfice.errors import BadInput
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Kernel, Stationary
+from satisfice.gp.kernels import CORRELATIONS, Kernel, Stationary
 from satisfice.types import Array
 
 

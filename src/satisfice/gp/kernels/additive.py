@@ -1,4 +1,4 @@
-"""The additive kernel: its values, and derivatives in the points and in every hyperparameter (`kernels` says how)."""
+"""`Additive`: functions that are sums of functions of one coordinate."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,13 +8,13 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.spatial.distance import squareform
 
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Hyperparameters
+from satisfice.gp.kernels.correlations import CORRELATIONS
+from satisfice.gp.kernels.stationary import Lengthscales
 from satisfice.types import Array
 
 
 @dataclass(frozen=True)
-class _AdditivePairs:
+class AdditiveCross:
     """Scaled differences, correlations and slopes between two sets of points, each (d, m, n)."""
 
     kernel: "Additive"
@@ -24,12 +24,39 @@ class _AdditivePairs:
 
     @property
     def value(self) -> Array:
+        """k(u_m, x_i), shape (m, n)."""
         return self.kernel.variance * np.asarray(self.rho.mean(axis=0))
 
     def vjp(self, weights: Array) -> Array:
-        d = len(self.rho)
+        """dk/dx_j = s^2 / d slope(r_j) (x_j - x'_j) / l_j^2, summed with the weights."""
         pulled = np.einsum("dmn,dmn->md", weights * self.slope, self.difference)
-        return pulled * (self.kernel.variance / d / self.kernel.lengthscale)
+        return pulled * (self.kernel.variance / len(self.rho) / self.kernel.lengthscale)
+
+
+@dataclass(frozen=True)
+class AdditiveGram:
+    """Each pair of points once: rho, and slope(r) r^2, both summed over the coordinates that share a length-scale."""
+
+    kernel: "Additive"
+    dimension: int
+    rho: Array  # (n (n - 1) / 2,)
+    bends: Array  # (length-scales, n (n - 1) / 2)
+
+    @property
+    def value(self) -> Array:
+        """k(x_i, x_j), shape (n, n)."""
+        matrix = squareform(self.rho * (self.kernel.variance / self.dimension))
+        np.fill_diagonal(matrix, self.kernel.variance)
+        return np.asarray(matrix)
+
+    def vjp_parameters(self, weights: Array) -> Array:
+        """dk/dlog l_j = -s^2 / d slope(r_j) r_j^2 and dk/dlog s = 2 k, summed with symmetric weights.
+
+        Every pair counts twice; the diagonal depends on the scale alone.
+        """
+        pairs = squareform(weights, checks=False)
+        total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
+        return np.append(-2 * (self.bends @ pairs), 2 * total) * (self.kernel.variance / self.dimension)
 
 
 @lru_cache(maxsize=2)
@@ -39,32 +66,21 @@ def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 
 @dataclass(frozen=True)
-class _AdditiveGram:
-    """Each pair of points once: rho, and slope(r) r^2, summed over the coordinates that share a length-scale."""
+class Additive(Lengthscales):
+    """k(x, x') = s^2 / d * sum_j rho(r_j), r_j = |x_j - x'_j| / l_j.
 
-    kernel: "Additive"
-    dimension: int
-    rho: Array  # (n (n - 1) / 2,)
-    bends: Array  # (length-scales, n (n - 1) / 2)
+    Parameters
+    ----------
+    form
+        "se", "matern12", "matern32" or "matern52".
+    lengthscale
+        One for all coordinates (1,), or one for each (d,).
+    scale
+        The standard deviation s.
+    """
 
-    @property
-    def value(self) -> Array:
-        matrix = squareform(self.rho * (self.kernel.variance / self.dimension))
-        np.fill_diagonal(matrix, self.kernel.variance)
-        return np.asarray(matrix)
-
-    def vjp_parameters(self, weights: Array) -> Array:
-        """Every pair counts twice; the diagonal depends on the scale alone."""
-        pairs = squareform(weights, checks=False)
-        total = 2 * (pairs @ self.rho) + self.dimension * np.trace(weights)
-        return np.append(-2 * (self.bends @ pairs), 2 * total) * (self.kernel.variance / self.dimension)
-
-
-@dataclass(frozen=True)
-class Additive(Hyperparameters):
-    """k(x, x') = s^2 / d * sum_j rho(|x_j - x'_j| / l_j): functions that are sums of functions of one coordinate."""
-
-    def _difference(self, A: Array, B: Array) -> Array:
+    def difference(self, A: Array, B: Array) -> Array:
+        """(a_ij - b_kj) / l_j for each coordinate, shape (d, len(A), len(B))."""
         return (A / self.lengthscale).T[:, :, None] - (B / self.lengthscale).T[:, None, :]
 
     def __call__(self, A: Array, B: Array) -> Array:
@@ -78,12 +94,12 @@ class Additive(Hyperparameters):
         total *= self.variance / d
         return total
 
-    def cross(self, U: Array, X: Array) -> _AdditivePairs:
+    def cross(self, U: Array, X: Array) -> AdditiveCross:
         """k(U, X) and its derivative in U."""
-        difference = self._difference(U, X)
-        return _AdditivePairs(self, difference, *CORRELATIONS[self.form].rho_and_slope(difference**2))
+        difference = self.difference(U, X)
+        return AdditiveCross(self, difference, *CORRELATIONS[self.form].rho_and_slope(difference**2))
 
-    def gram(self, X: Array) -> _AdditiveGram:
+    def gram(self, X: Array) -> AdditiveGram:
         """k(X, X) and its derivative in the hyperparameters."""
         first, second = _pairs(len(X))
         rho, bends = np.zeros(len(first)), np.zeros((len(self.lengthscale), len(first)))
@@ -94,10 +110,10 @@ class Additive(Hyperparameters):
             along, slope = CORRELATIONS[self.form].rho_and_slope(r2)
             rho += along
             bends[j % len(bends)] += np.multiply(slope, r2, out=slope)
-        return _AdditiveGram(self, X.shape[1], rho, bends)
+        return AdditiveGram(self, X.shape[1], rho, bends)
 
     def features(self, count: int, dimension: int, rng: Generator) -> tuple[Array, Array]:
-        """Each feature sees one coordinate; the coordinates take turns."""
+        """Draw features that each depend on one coordinate; the coordinates take turns."""
         along = np.arange(count) % dimension
         frequencies = np.zeros((count, dimension))
         draws = CORRELATIONS[self.form].frequencies((count, 1), rng)[:, 0]

@@ -1,4 +1,4 @@
-"""What goes into a model and what comes out: observations -> weighted posteriors."""
+"""What goes into a model and what comes out: `Dataset` -> `Fit`."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
@@ -19,22 +19,38 @@ Hyperparameters = tuple[Learned[Kernel], ...]  # of each kernel of a model
 
 @dataclass(frozen=True)
 class Dataset:
-    """What has been seen, to be maximised: points U (n, d) of the unit cube, values y (n,), and what is known of them."""
+    """Observations to be maximised.
+
+    Parameters
+    ----------
+    domain
+        Where the points lie.
+    U
+        The points (n, d) in the unit cube.
+    y
+        The values (n,).
+    target
+        The value to reach.
+    noise
+        The standard deviation of the noise; None: learn it.
+    seed
+        The seed of all random numbers.
+    """
 
     domain: Domain
     U: Array
     y: Array
     target: float
-    noise: float | None  # the standard deviation of the noise; None: to be learned
+    noise: float | None
     seed: int
 
     def first(self, n: int) -> "Dataset":
-        """The first n of them."""
+        """The first n observations."""
         return replace(self, U=self.U[:n], y=self.y[:n])
 
 
 class Note(NamedTuple):
-    """Something about a fit that a user may want to know; `serious` is worth a warning, once for each kind."""
+    """A remark about a fit; a `serious` one is worth a warning, once for each kind."""
 
     kind: str
     text: str
@@ -43,19 +59,37 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """The posteriors after n observations, in the model's units; the weights sum to one."""
+    """The posteriors after n observations, in the model's units.
+
+    Parameters
+    ----------
+    n
+        The number of observations.
+    learned_at
+        The number of observations when hyperparameters were last learned.
+    scaler
+        What turns values into the model's units.
+    posteriors, weights
+        The mixture; the weights sum to one.
+    kept
+        The indices of the observations that the posteriors contain.
+    learned
+        The hyperparameters, from which the next fit starts.
+    notes
+        Remarks for the user.
+    origin
+        An earlier learning to start from: its number of observations and its hyperparameters.
+    """
 
     n: int
-    learned_at: int  # the number of observations at which hyperparameters were learned last
+    learned_at: int
     scaler: OutputScaler
     posteriors: tuple[Posterior, ...]
     weights: Array
-    kept: Indices = field(repr=False)  # which observations the posteriors hold
-    learned: Hyperparameters = field(default=(), repr=False)  # for the next fit to start from
+    kept: Indices = field(repr=False)
+    learned: Hyperparameters = field(default=(), repr=False)
     notes: tuple[Note, ...] = ()
-    origin: tuple[int, Hyperparameters] = field(
-        default=(0, ()), repr=False
-    )  # an earlier learning to start from, its count first
+    origin: tuple[int, Hyperparameters] = field(default=(0, ()), repr=False)
 
     @property
     def members(self) -> tuple[tuple[float, Posterior], ...]:
@@ -75,10 +109,10 @@ class Model(Protocol):
 
     @property
     def starting_points(self) -> int:
-        """How many values it wants before it has a say."""
+        """How many values the model needs."""
 
     def is_mixture(self, dimension: int) -> bool:
         """Whether its beliefs are mixtures of several posteriors."""
 
     def fit(self, seen: Dataset, previous: Fit | None = None) -> Fit:
-        """The fit to the observations; `previous` is a fit to the first few of the same observations, or None."""
+        """The fit to the observations; `previous` is a fit to the first few of them, or None."""
