@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.options import (
-    COUNT,
-    NOISE,
-    NUMBER,
-    RANGE,
-    SECONDS,
-    WHOLE,
-    File,
-    Invocation,
-    command,
-    json_option,
-    study_options,
-)
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, write_csv
 from satisfice.cli.params import read_params
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
@@ -37,27 +25,25 @@ if TYPE_CHECKING:
 EXIT_CODES = {"good": 0, "open": 3, "none": 4}
 
 
-@command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
-@click.option("--target", type=NUMBER, required=True, metavar="T", help="The value that is good enough.")
+@options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
+@click.option("--target", type=options.NUMBER, required=True, metavar="T", help="The value that is good enough.")
 @click.option("--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below.")
 @click.option("--minimize", is_flag=True, help="Small values are good.")
-@click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown.")
-@click.option("--range", "value_range", type=RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed.")
-@click.option("--confidence", type=NUMBER, default=0.95, show_default=True, help="Confidence that `good` is true.")
-@click.option("--value", "key", metavar="KEY", help="The entry of the JSON object on the last line that is the value.")
+@click.option("--noise", type=options.NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown.")
+@click.option("--range", "value_range", type=options.RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed.")
+@click.option("--confidence", type=options.NUMBER, default=0.95, show_default=True, help="Confidence in a verdict.")
+@click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
 @click.option(
-    "--history", type=File(), metavar="FILE.csv", help="Earlier data: a column for each parameter, and `value`."
+    "--history", type=options.FILE, metavar="FILE.csv", help="A table of earlier data: parameters and `value`."
 )
-@click.option("--budget", type=COUNT, default=100, show_default=True, help="Evaluations in all.")
-@click.option("--timeout", type=SECONDS, metavar="S", help="Seconds for the whole search.")
-@click.option("--each", type=SECONDS, metavar="S", help="Seconds for one run of the program.")
-@click.option("--jobs", "n_jobs", type=COUNT, default=1, show_default=True, help="Runs at the same time.")
-@click.option("--seed", type=WHOLE, help="Seed of all random numbers; by default drawn once and kept.")
-@study_options
-@click.option(
-    "--csv", type=File(), metavar="OUT.csv", help="Also write all evaluations to this file; - prints only them."
-)
-@json_option
+@click.option("--budget", type=options.COUNT, default=100, show_default=True, help="Evaluations in all.")
+@click.option("--timeout", type=options.SECONDS, metavar="S", help="Seconds for the whole search.")
+@click.option("--each", type=options.SECONDS, metavar="S", help="Seconds for one run of the program.")
+@click.option("--jobs", "n_jobs", type=options.COUNT, default=1, show_default=True, help="Runs at the same time.")
+@click.option("--seed", type=options.WHOLE, help="Seed of all random numbers; by default drawn once and kept.")
+@options.study_options
+@click.option("--csv", type=options.FILE, metavar="OUT.csv", help="Also write all evaluations; - prints nothing else.")
+@options.json_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option_panel(
     "Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence", "--value"]
@@ -65,7 +51,7 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4}
 @click.option_panel("Search", options=["--history", "--budget", "--timeout", "--each", "--jobs", "--seed", "--quiet"])
 @click.option_panel("Study and output", options=["--storage", "--name", "--csv", "--json", "--help"])
 @click.pass_obj
-def find(invocation: Invocation, /, **options: Any) -> int:
+def find(invocation: options.Invocation, /, **values: Any) -> int:
     r"""Find a setting that reaches the target.
 
     Your program follows after `--` and prints its value. The answer says whether the setting can be trusted.
@@ -105,13 +91,13 @@ def find(invocation: Invocation, /, **options: Any) -> int:
     0 good, 3 open, 4 none, 2 wrong input, 1 too many failures,
     130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
     """
-    given = SimpleNamespace(**options)
+    from satisfice.study.interrupt import Ending
+
+    given = SimpleNamespace(**values)
     check_output(given.storage, csv=given.csv, as_json=given.as_json)
     space: Any = read_params(given.params)
     objective = CommandObjective(invocation.program, given.each, given.key, None if given.quiet else _show_first_value)
     objective.check(space)
-    from satisfice.study.interrupt import Ending
-
     line = command_line(invocation.words, given.storage)
     with Ending() as ending:
         try:
@@ -139,13 +125,12 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     from satisfice.study.storage import open_storage, open_study
 
     space = Space.of(params)
-    options = vars(given)
-    problem = {name: options[name] for name in ("noise", "confidence", "value_range")}
+    problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
     problem["direction"] = "minimize" if given.minimize else "maximize"
     Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
     _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
-    budget = {name: options[name] for name in ("budget", "timeout", "n_jobs", "name", "history", "seed")}
+    budget = {name: getattr(given, name) for name in ("budget", "timeout", "n_jobs", "name", "history", "seed")}
     progress: Any = False if given.quiet else "log"
     return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)
 

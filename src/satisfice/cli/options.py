@@ -103,13 +103,13 @@ WHOLE = Value("integer", "a whole number, 0 or more", _whole)
 COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
 NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
 RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
+FILE = File()
 
 
 def study_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that name the study."""
-    storage = click.option(
-        "--storage", default=STORAGE, show_default=True, metavar="PATH|URL", help="An SQLite file or a database URL."
-    )
+    help_text = "An SQLite file or a database URL."
+    storage = click.option("--storage", default=STORAGE, show_default=True, metavar="PATH|URL", help=help_text)
     name = click.option("--name", default=NAME, show_default=True, metavar="TEXT", help="The name of the study.")
     return storage(name(function))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from satisfice.cli.options import File, command, study_options
+from satisfice.cli.options import FILE, command, study_options
 from satisfice.cli.output import check_output, plain
 from satisfice.cli.studies import ARGUMENTS, stored_study
 from satisfice.errors import BadInput
@@ -14,7 +14,7 @@ from satisfice.errors import BadInput
 @command()
 @study_options
 @click.option(
-    "--out", type=File(), default="report.html", show_default=True, metavar="FILE", help="Where to write the page."
+    "--out", type=FILE, default="report.html", show_default=True, metavar="FILE", help="Where to write the page."
 )
 def report(storage: str, name: str, out: Path) -> int:
     """Write a study's report.

@@ -6,7 +6,7 @@ from typing import Any
 
 import rich_click as click
 
-from satisfice.cli.options import COUNT, File, command, json_option
+from satisfice.cli.options import COUNT, FILE, command, json_option
 from satisfice.errors import BadInput
 
 
@@ -16,7 +16,7 @@ from satisfice.errors import BadInput
 @click.option("--experiments", type=COUNT, default=10, show_default=True, help="Experiments in each trial.")
 @click.option("--jobs", type=COUNT, default=-1, help="Processes; by default one for each core.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at this address instead.")
-@click.option("--out", type=File(), default="out", show_default=True, help="The directory for records and figures.")
+@click.option("--out", type=FILE, default="out", show_default=True, help="The directory for records and figures.")
 @click.option("--only", metavar="PROBLEM", help="Run only the panels on this problem.")
 @click.option("--rules", metavar="RULES", help="Run only these rules, such as pg,eg.")
 @click.option("--as", "variant", type=click.Choice(["paper", "paper-local", "published", "auto"]), default="paper",

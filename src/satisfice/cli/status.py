@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from satisfice.cli.options import File, command, json_option, study_options
+from satisfice.cli.options import FILE, command, json_option, study_options
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
 from satisfice.cli.studies import stored_study
 
@@ -12,9 +12,7 @@ from satisfice.cli.studies import stored_study
 @command()
 @study_options
 @json_option
-@click.option(
-    "--csv", "table", type=File(), metavar="FILE", help="Also write all evaluations to FILE; - prints only them."
-)
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write all evaluations; - prints nothing else.")
 def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
     """Show what a study knows now.
 
