@@ -3,14 +3,20 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from satisfice.domain.box import Box
-from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
-from satisfice.errors import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
-from satisfice.search.answer import Answer
-from satisfice.search.search import Search
-
 if TYPE_CHECKING:
+    from satisfice.domain.box import Box
+    from satisfice.domain.finite import Finite
+    from satisfice.domain.mixed import Mixed
+    from satisfice.errors import (
+        BadInput,
+        NoSurvivors,
+        NumericalFailure,
+        SatisficeError,
+        SatisficeWarning,
+        SpaceExhausted,
+    )
+    from satisfice.search.answer import Answer
+    from satisfice.search.search import Search
     from satisfice.study.find import find
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
     from satisfice.study.storage import open_study
@@ -33,16 +39,23 @@ __all__ = [
     "stop_when_certain",
 ]
 
-_OF_THE_STUDY = {
-    "GoodActionSampler": "sampler",
-    "find": "find",
-    "open_study": "storage",
-    "stop_when_certain": "sampler",
+_MODULES = {
+    "domain.box": ["Box"],
+    "domain.finite": ["Finite"],
+    "domain.mixed": ["Mixed"],
+    "errors": ["BadInput", "NoSurvivors", "NumericalFailure", "SatisficeError", "SatisficeWarning", "SpaceExhausted"],
+    "search.answer": ["Answer"],
+    "search.search": ["Search"],
+    "study.find": ["find"],
+    "study.sampler": ["GoodActionSampler", "stop_when_certain"],
+    "study.storage": ["open_study"],
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """The names that need Optuna, which is loaded with the first of them."""
-    if name not in _OF_THE_STUDY:
+    """Import a public name when it is first used: numpy, scipy and Optuna are slow to load."""
+    if name not in _HOME:
         raise AttributeError(f"module 'satisfice' has no attribute {name!r}")
-    return getattr(import_module(f"satisfice.study.{_OF_THE_STUDY[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"satisfice.{_HOME[name]}"), name)
+    return value

@@ -54,7 +54,7 @@ def test_what_cannot_be_meant_is_refused_by_its_name(text):
 
 
 def test_a_name_comes_once():
-    with pytest.raises(BadInput, match="came twice"):
+    with pytest.raises(BadInput, match="given twice"):
         read_params(["a=1:2", "b=1:2", "a=1:3"])
 
 

@@ -18,7 +18,7 @@ LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "st
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
     "search/test_search.py::",
-    "cli/test_command.py::",
+    "cli/test_objective.py::",
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
@@ -164,7 +164,7 @@ ITEMS = {
     28: Item(
         "A report that cannot be written leaves the old one, and none takes the place of a study",
         (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",
-         "report/test_output.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
+         "report/test_files.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
     ),
     29: Item(
         "Study files of each released version open and go on",
@@ -218,7 +218,7 @@ ITEMS = {
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
          COMMAND + "test_output_that_is_closed_early_or_binary_is_survived",
-         "cli/test_guardian.py::test_a_search_that_is_killed_takes_its_commands_along"),
+         "cli/test_watchdog.py::test_a_search_that_is_killed_takes_its_commands_along"),
     ),
     41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",

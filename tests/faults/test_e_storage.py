@@ -22,7 +22,7 @@ from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
 from satisfice.errors import BadInput, SatisficeError
-from satisfice.report.output import write_file
+from satisfice.report.files import write_file
 from satisfice.study.snapshot import snapshot
 from satisfice.study.storage import open_storage, open_study
 
@@ -182,7 +182,7 @@ def hear(event, arguments):
         seen.append((event, str(arguments[1:])))
 sys.addaudithook(hear)
 from satisfice.cli import main
-from satisfice.report.output import write_file
+from satisfice.report.files import write_file
 words = ["find", "--target", "-0.01", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
 code = main([*words, "--", "sh", "-c", "echo -$1", "sh", "{x}"])
 code += main(["report"]) + main(["status", "--csv", "all.csv"])

@@ -7,7 +7,7 @@ import optuna
 import pytest
 
 from satisfice import BadInput, GoodActionSampler, find
-from satisfice.cli.show import write_csv
+from satisfice.cli.output import write_csv
 from satisfice.study.config import SETTINGS, SearchConfig
 from satisfice.study.proposal import ASKED, CANCELLED
 from satisfice.study.snapshot import StudyAnswer, snapshot

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 from optuna.storages import BaseStorage
@@ -48,7 +48,7 @@ def find(
     history: Any = None,
     seed: int | None = None,
     callbacks: Iterable[Callable[[optuna.Study, FrozenTrial], None]] = (),
-    progress: bool | None = None,
+    progress: bool | Literal["log"] | None = None,
 ) -> StudyAnswer:
     """The answer: a setting whose value reaches the target, or why there is none yet, and how sure that is.
 
@@ -67,7 +67,8 @@ def find(
     work on it together, each with `n_jobs` threads. What is given in the call counts, for the target too; the space and the
     direction must be those of the study, and without a seed it keeps its own. `history` is a table of earlier evaluations with
     the column "value": they teach, but certify nothing. `callbacks` are called with the study and the finished trial, and may
-    call `study.stop()`. `progress` forces the line on stderr or forbids it.
+    call `study.stop()`. `progress` forces the line on stderr or forbids it; "log" prints
+    one at most once a minute where stderr is no terminal.
     """
     if not callable(objective):
         raise BadInput(f"objective: {objective!r:.80} came; a function of a dict of parameters was wanted")

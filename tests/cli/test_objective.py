@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes import is_alive, wait_until
-from satisfice.cli.command import Command, CommandFailed, filled, placeholders
-from satisfice.cli.printed import Printed
+from satisfice.cli.objective import CommandFailed, CommandObjective, filled, placeholders
+from satisfice.cli.value import PrintedValue
 from satisfice.errors import BadInput
 
 PYTHON = sys.executable
 
 
-def python(script: str, *words: str, **options) -> Command:
-    return Command((PYTHON, "-c", script.replace("{", "{{").replace("}", "}}"), *words), **options)
+def python(script: str, *words: str, **options) -> CommandObjective:
+    return CommandObjective((PYTHON, "-c", script.replace("{", "{{").replace("}", "}}"), *words), **options)
 
 
 @given(st.text(max_size=40), st.text(max_size=10))
@@ -32,17 +32,17 @@ def test_braces_written_twice_are_braces_and_values_are_not_looked_into(text, va
 
 
 def test_the_parameters_must_appear_and_no_others():
-    with pytest.raises(BadInput, match="'depth' appears nowhere"):
-        Command(("echo", "{rate}")).check(["rate", "depth"])
-    with pytest.raises(BadInput, match="\\{detph\\} came"):
-        Command(("echo", "{detph}{depth}")).check(["depth"])
+    with pytest.raises(BadInput, match="does not use the parameter 'depth'"):
+        CommandObjective(("echo", "{rate}")).check(["rate", "depth"])
+    with pytest.raises(BadInput, match="contains \\{detph\\}"):
+        CommandObjective(("echo", "{detph}{depth}")).check(["depth"])
     with pytest.raises(BadInput, match="single brace"):
-        Command(("echo", "{depth} {")).check(["depth"])
+        CommandObjective(("echo", "{depth} {")).check(["depth"])
     with pytest.raises(BadInput, match="no program"):
-        Command(("no-such-program-here", "{depth}")).check(["depth"])
+        CommandObjective(("no-such-program-here", "{depth}")).check(["depth"])
     with pytest.raises(BadInput, match="after --"):
-        Command(()).check(["depth"])
-    Command(("echo", "{depth}", "{{}}")).check(["depth"])
+        CommandObjective(()).check(["depth"])
+    CommandObjective(("echo", "{depth}", "{{}}")).check(["depth"])
 
 
 PAYLOADS = ["; touch marker", "$(touch marker)", "`touch marker`", "a\nb", "--flag", "%s%n", "'\"", "\u202egnp.exe", "| cat",
@@ -71,16 +71,16 @@ def test_a_failure_says_why():
     with pytest.raises(CommandFailed, match="ends with a number: hello"):
         python("print('hello')")({})
     with pytest.raises(CommandFailed, match="could not be started"):
-        Command(("/etc/passwd",))({})
+        CommandObjective(("/etc/passwd",))({})
     with pytest.raises(CommandFailed, match="could not be started"):
-        Command(("echo", "{a}"))({"a": "a\0b"})
+        CommandObjective(("echo", "{a}"))({"a": "a\0b"})
 
 
 def test_the_first_value_is_told_with_its_line_and_only_the_first():
     told = []
     command = python("import sys; print('accuracy:', sys.argv[1]); print('done')", "{a}", on_first=told.append)
     assert [command({"a": 0.5}), command({"a": 0.75})] == [0.5, 0.75]
-    assert told == [Printed(0.5, "accuracy: 0.5")]
+    assert told == [PrintedValue(0.5, "accuracy: 0.5")]
 
 
 def test_a_reason_is_short_however_much_was_printed():
@@ -172,9 +172,9 @@ def test_stop_ends_runs_in_other_threads():
 def test_ctrl_c_ends_the_group(tmp_path):
     script = f"""
 import os, sys
-from satisfice.cli.command import Command
+from satisfice.cli.objective import CommandObjective
 try:
-    Command((sys.executable, '-c', {(GRANDCHILD + "time.sleep(60)")!r}))({{}})
+    CommandObjective((sys.executable, '-c', {(GRANDCHILD + "time.sleep(60)")!r}))({{}})
 except KeyboardInterrupt:
     sys.exit(77)
 """

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from processes import is_alive, wait_until
-from satisfice.cli.command import GUARDIAN, Command
-from satisfice.cli.guardian import Guardian
+from satisfice.cli.objective import WATCHDOG, CommandObjective
+from satisfice.cli.watchdog import Watchdog
 
 SLEEPER = """
 import os, signal, subprocess, sys, time
@@ -29,8 +29,8 @@ def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def python(script: str) -> Command:
-    return Command((sys.executable, "-c", script))
+def python(script: str) -> CommandObjective:
+    return CommandObjective((sys.executable, "-c", script))
 
 
 def children_of(pid: int) -> list[int]:
@@ -62,7 +62,7 @@ def test_a_search_that_is_killed_takes_its_commands_along(jobs, ignored):
     )
     try:
         assert wait_until(lambda: len(begun()) == 2 * jobs, 60)
-        everybody = {*begun(), *children_of(process.pid)}  # commands, their children, and the guardian
+        everybody = {*begun(), *children_of(process.pid)}  # commands, their children, and the watchdog
         start = time.monotonic()
         process.kill()
         assert wait_until(lambda: not any(map(is_alive, everybody)), 20), [each for each in everybody if is_alive(each)]
@@ -75,52 +75,54 @@ def test_a_search_that_is_killed_takes_its_commands_along(jobs, ignored):
             os.kill(pid, signal.SIGKILL)
 
 
-def test_a_search_that_ends_leaves_no_guardian():
-    script = "import os; from satisfice.cli.command import Command; print(Command(('echo', '7'))({}))\n"
-    script += "from satisfice.cli.guardian import GUARDIAN; print(GUARDIAN._process.pid)"
+def test_a_search_that_ends_leaves_no_watchdog():
+    script = (
+        "import os; from satisfice.cli.objective import CommandObjective; print(CommandObjective(('echo', '7'))({}))\n"
+    )
+    script += "from satisfice.cli.watchdog import WATCHDOG; print(WATCHDOG._process.pid)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
-    value, guardian = done.stdout.split()
+    value, watchdog = done.stdout.split()
     assert (value, done.stderr) == ("7.0", "")
-    assert not Path(f"/proc/{guardian}").exists()
+    assert not Path(f"/proc/{watchdog}").exists()
 
 
-def test_there_is_one_guardian_and_a_command_is_watched_as_long_as_it_runs():
+def test_there_is_one_watchdog_and_a_command_is_watched_as_long_as_it_runs():
     seen = []
     command = python("import os, time; print(os.getpid(), flush=True); time.sleep(0.5)")
     thread = threading.Thread(target=lambda: seen.append(command({})))
     thread.start()
-    assert wait_until(lambda: len(GUARDIAN.watched) == 1)
-    (watched,) = GUARDIAN.watched
+    assert wait_until(lambda: len(WATCHDOG.watched) == 1)
+    (watched,) = WATCHDOG.watched
     thread.join(30)
-    assert (seen, GUARDIAN.watched) == ([watched], set())
-    guardian = GUARDIAN._process
+    assert (seen, WATCHDOG.watched) == ([watched], set())
+    watchdog = WATCHDOG._process
     assert python("print(1)")({}) == 1
-    assert GUARDIAN._process is guardian
-    assert os.getsid(guardian.pid) == guardian.pid  # no Ctrl-C of our terminal reaches it
-    assert {os.readlink(f"/proc/{guardian.pid}/fd/{number}") for number in (1, 2)} == {os.devnull}
-    assert sorted(os.listdir(f"/proc/{guardian.pid}/fd")) == ["0", "1", "2"]
+    assert WATCHDOG._process is watchdog
+    assert os.getsid(watchdog.pid) == watchdog.pid  # no Ctrl-C of our terminal reaches it
+    assert {os.readlink(f"/proc/{watchdog.pid}/fd/{number}") for number in (1, 2)} == {os.devnull}
+    assert sorted(os.listdir(f"/proc/{watchdog.pid}/fd")) == ["0", "1", "2"]
 
 
 def test_what_was_released_is_left_alone():
-    guardian = Guardian()
-    guardian.start()
+    watchdog = Watchdog()
+    watchdog.start()
     released, kept = (subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(2))  # noqa: S607
     for process in (released, kept):
-        guardian.watch(process.pid)
-    guardian.release(released.pid)
-    guardian._stop()
+        watchdog.watch(process.pid)
+    watchdog.release(released.pid)
+    watchdog._stop()
     assert kept.wait(5) == -signal.SIGTERM
     assert released.poll() is None
     released.kill()
     released.wait()
 
 
-def test_requests_to_end_do_not_reach_the_guardian():
-    guardian = Guardian()
+def test_requests_to_end_do_not_reach_the_watchdog():
+    watchdog = Watchdog()
     sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)  # noqa: S607
-    guardian.start()
-    process = guardian._process
-    guardian.watch(sleeper.pid)
+    watchdog.start()
+    process = watchdog._process
+    watchdog.watch(sleeper.pid)
     status = Path(f"/proc/{process.pid}/status")
     assert wait_until(lambda: is_deaf(status))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -128,7 +130,7 @@ def test_requests_to_end_do_not_reach_the_guardian():
     time.sleep(0.2)
     assert process.poll() is None
     assert sleeper.poll() is None
-    guardian._stop()
+    watchdog._stop()
     assert process.poll() == 0
     assert sleeper.wait(5) == -signal.SIGTERM  # it had not been released
 
@@ -139,27 +141,27 @@ def is_deaf(status: Path) -> bool:
     return all(ignored >> (number - 1) & 1 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
 
 
-def test_without_a_guardian_commands_run_as_well(monkeypatch):
-    alone = Guardian()
+def test_without_a_watchdog_commands_run_as_well(monkeypatch):
+    alone = Watchdog()
     with monkeypatch.context() as patched:
         patched.setattr(sys, "executable", "/no/such/python")
         alone.start()
     assert alone._process is None
-    monkeypatch.setattr("satisfice.cli.command.GUARDIAN", alone)
+    monkeypatch.setattr("satisfice.cli.objective.WATCHDOG", alone)
     assert python("print(7)")({}) == 7
 
 
-def test_a_guardian_that_was_killed_is_done_without(monkeypatch):
-    killed = Guardian()
+def test_a_watchdog_that_was_killed_is_done_without(monkeypatch):
+    killed = Watchdog()
     killed.start()
     killed._process.kill()
     killed._process.wait()
-    monkeypatch.setattr("satisfice.cli.command.GUARDIAN", killed)
+    monkeypatch.setattr("satisfice.cli.objective.WATCHDOG", killed)
     assert [python("print(7)")({}) for _ in range(2)] == [7, 7]
 
 
-def test_a_guardian_that_does_not_read_holds_nobody_up():
-    frozen = Guardian()
+def test_a_watchdog_that_does_not_read_holds_nobody_up():
+    frozen = Watchdog()
     frozen.start()
     os.kill(frozen._process.pid, signal.SIGSTOP)
     start = time.monotonic()

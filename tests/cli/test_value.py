@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satisfice.cli.printed import CommandFailed, Printed, read_printed
+from satisfice.cli.value import CommandFailed, PrintedValue, read_value
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from satisfice.cli.printed import CommandFailed, Printed, read_printed
     ],
 )
 def test_the_value_ends_the_last_line_that_ends_with_a_number(printed, value):
-    assert read_printed(printed).value == pytest.approx(value, abs=1e-300)
+    assert read_value(printed).value == pytest.approx(value, abs=1e-300)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,18 @@ def test_the_value_ends_the_last_line_that_ends_with_a_number(printed, value):
 def test_a_number_that_could_be_misread_is_a_failure_and_no_earlier_line_is_read_instead(line):
     for printed in (line, f"epoch 10\n{line}", f"epoch 10\n{line}\ndone\n"):
         with pytest.raises(CommandFailed) as caught:
-            read_printed(printed.encode())
+            read_value(printed.encode())
         assert repr(line) in str(caught.value)  # the reason names the line, and says what to print
-        assert 'print it on a line of its own, as "value: 0.93"' in str(caught.value)
+        assert 'print the value on a line of its own, as "value: 0.93"' in str(caught.value)
         assert '{"value": 0.93}' in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("printed", "said"),
     [
-        (b"", "no line that it printed ends with a number"),
-        (b"saved to model-2\n", "no line that it printed ends with a number: saved to model-2"),
-        (b"version v1.5\n", "no line that it printed ends with a number"),
+        (b"", "no printed line ends with a number"),
+        (b"saved to model-2\n", "no printed line ends with a number: saved to model-2"),
+        (b"version v1.5\n", "no printed line ends with a number"),
         (b"loss: nan\n", "must be a finite number; got nan"),
         (b"0.5\nloss: -inf\n", "must be a finite number; got -inf"),
         (b"1e999\n", "must be a finite number; got inf"),
@@ -114,31 +114,31 @@ def test_a_number_that_could_be_misread_is_a_failure_and_no_earlier_line_is_read
 )
 def test_what_holds_no_value_is_a_failure_that_says_why(printed, said):
     with pytest.raises(CommandFailed) as caught:
-        read_printed(printed)
+        read_value(printed)
     assert said in str(caught.value)
 
 
 def test_a_key_names_the_entry_of_the_last_line():
-    assert read_printed(b'{"loss": 3, "value": 4}\n', "loss") == Printed(3.0, '{"loss": 3, "value": 4}')
-    with pytest.raises(CommandFailed, match="no JSON object with 'loss'"):
-        read_printed(b"loss: 3\n", "loss")
+    assert read_value(b'{"loss": 3, "value": 4}\n', "loss") == PrintedValue(3.0, '{"loss": 3, "value": 4}')
+    with pytest.raises(CommandFailed, match="not a JSON object with 'loss'"):
+        read_value(b"loss: 3\n", "loss")
     with pytest.raises(CommandFailed, match="has no 'los'; it has 'loss'"):
-        read_printed(b'{"loss": 3}', "los")
+        read_value(b'{"loss": 3}', "los")
 
 
 def test_the_line_is_told():
-    assert read_printed(b"epoch 1\n accuracy: 0.93 \ndone\n") == Printed(0.93, "accuracy: 0.93")
+    assert read_value(b"epoch 1\n accuracy: 0.93 \ndone\n") == PrintedValue(0.93, "accuracy: 0.93")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "value ", "value: ", "value=", "a, b: "]))
 def test_every_float_that_python_prints_comes_back(number, label):
-    assert read_printed(f"{label}{number}\n".encode()).value == number
+    assert read_value(f"{label}{number}\n".encode()).value == number
 
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=3))
 def test_any_output_gives_a_finite_value_or_a_failure(output, key):
     try:
-        value = read_printed(output, key).value
+        value = read_value(output, key).value
     except CommandFailed:
         return
     assert value - value == 0
@@ -152,7 +152,7 @@ def test_long_lines_are_read_in_no_time(part):
     reasons, start = [], time.monotonic()
     for printed in (line, line + "1", line + "x 1", "1" + line):
         try:
-            read_printed(printed.encode())
+            read_value(printed.encode())
         except CommandFailed as problem:
             reasons.append(str(problem))
     assert time.monotonic() - start < 5

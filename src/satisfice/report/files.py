@@ -1,4 +1,4 @@
-"""Files that the command line writes, such as reports and tables: each appears whole or not at all, and destroys no study."""
+"""Write files such as reports and tables: each appears whole or not at all, and never replaces a study."""
 
 import errno
 import os
@@ -13,29 +13,29 @@ from pathlib import Path
 
 from satisfice.errors import BadInput
 
-# how SQLite's files begin: a database, a rollback journal, and a write-ahead log in either byte order
+# how SQLite files begin: a database, a rollback journal, and a write-ahead log in either byte order
 SQLITE = (b"SQLite format 3\0", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
-BESIDE = ("-journal", "-wal", "-shm")  # what SQLite appends to the name of a database for the files it keeps beside it
+BESIDE = ("-journal", "-wal", "-shm")  # suffixes of the files that SQLite keeps beside a database
 DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/([0-9]{1,9})")
 STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 PATIENCE = 5.0  # seconds to wait for a process that reads a named pipe
 
 
 def check_path(path: str | os.PathLike[str], databases: Iterable[Path] = ()) -> None:
-    """Refuse a path that `write_file` would refuse; nothing is written.
+    """Refuse a path that `write_file` would refuse, without writing anything.
 
     Parameters
     ----------
     path
-        Where a file is to be written.
+        Where a file will be written.
     databases
-        SQLite files that are refused even if they do not exist yet, as are those that SQLite would keep beside them.
+        SQLite files to refuse even if they do not exist yet, and with them the files that SQLite would keep beside them.
 
     Raises
     ------
     BadInput
-        If there is a database, a directory, a symbolic link, a block device or a socket, or if the file or its directory
-        cannot be written.
+        If the path is a database, a directory, a symbolic link, a block device or a socket, or if the file or its directory
+        is not writable.
     """
     place = Path(path)
     try:
@@ -55,7 +55,7 @@ def check_path(path: str | os.PathLike[str], databases: Iterable[Path] = ()) -> 
         elif stat.S_ISLNK(found.st_mode):
             raise _refusal(place, f"it is a symbolic link; write to its target instead: {os.readlink(place)!r:.200}")
         elif stat.S_ISDIR(found.st_mode):
-            raise _refusal(place, "it is a directory; add the name of a file")
+            raise _refusal(place, "it is a directory; add a file name")
         elif not _is_pipe_or_device(found):
             raise _refusal(place, "it is a block device or a socket; choose another path")
     except (OSError, ValueError) as problem:
@@ -63,15 +63,15 @@ def check_path(path: str | os.PathLike[str], databases: Iterable[Path] = ()) -> 
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write the content to a file and return its path.
+    """Write content to a file.
 
-    A new or ordinary file appears whole or not at all: the content goes to a temporary file in the same directory, which
-    then takes the place of the old one and keeps its permissions. (Other hard links to the old file keep the old content.) A
-    named pipe, a character device such as a terminal or `/dev/null`, and an open descriptor such as `/dev/stdout` or
-    `/dev/fd/3` are written into and stay what they are; a pipe that nobody reads within 5 seconds is an error.
+    A new or regular file appears whole or not at all: the content goes to a temporary file in the same directory, which then
+    replaces the old one and takes over its permissions. (Other hard links to the old file keep the old content.) A named pipe, a
+    character device such as a terminal or `/dev/null`, and an open descriptor such as `/dev/stdout` or `/dev/fd/3` are written
+    into and stay what they are; a pipe without a reader for 5 seconds is an error.
 
-    Never replaced are SQLite databases and the files that SQLite keeps beside them, since a study may be in there;
-    directories; block devices; and symbolic links, which somebody else may have put there: pass the path of their target.
+    SQLite databases and the files beside them are never replaced, because they may hold a study; nor are directories, block
+    devices and symbolic links, which somebody else may have put there: pass the path of their target.
 
     Parameters
     ----------
@@ -80,10 +80,15 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> Path:
     content
         The bytes to write.
 
+    Returns
+    -------
+    Path
+        The path.
+
     Raises
     ------
     BadInput
-        If the path cannot be written, or must not be.
+        If the path cannot or must not be written.
     """
     place = Path(path)
     check_path(place)
@@ -102,20 +107,20 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> Path:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether `write_file` would write into an open descriptor, a pipe or a device rather than make a file."""
+    """Return whether `write_file` would write into an open descriptor, a pipe or a device rather than a file."""
     place = Path(path)
     return _descriptor(place) is not None or _is_pipe_or_device(_look(place))
 
 
 def _descriptor(place: Path) -> int | None:
-    """The number of the open descriptor that the path names, if it names one."""
+    """Return the number of the open descriptor that the path names, if it names one."""
     name = os.path.abspath(place)
     found = DESCRIPTOR.fullmatch(name)
     return int(found[1]) if found else STANDARD.get(name)
 
 
 def _look(place: Path) -> os.stat_result | None:
-    """What is there, links not followed; None for nothing."""
+    """Return what is there, without following links; None for nothing."""
     try:
         return place.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -123,12 +128,12 @@ def _look(place: Path) -> os.stat_result | None:
 
 
 def _is_pipe_or_device(found: os.stat_result | None) -> bool:
-    """Whether it is something to write into: a named pipe, or a device that takes characters."""
+    """Return whether it is a named pipe or a character device."""
     return found is not None and (stat.S_ISFIFO(found.st_mode) or stat.S_ISCHR(found.st_mode))
 
 
 def _check_no_database(place: Path, found: os.stat_result | None, databases: Iterable[Path]) -> None:
-    """Refuse the named databases, under any name, and every other file of SQLite."""
+    """Refuse these databases, under any name, and every other SQLite file."""
     name = os.path.realpath(place)
     for database in databases:
         for file in (f"{start}{end}" for start in (database, os.path.realpath(database)) for end in ("", *BESIDE)):
@@ -144,7 +149,7 @@ def _check_no_database(place: Path, found: os.stat_result | None, databases: Ite
 
 
 def _is_sqlite(place: str | Path) -> bool:
-    """Whether the file begins like one of SQLite's."""
+    """Return whether the file begins like an SQLite file."""
     handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
     found = os.read(handle, 16).startswith(SQLITE)
     if not found:  # closing a database would drop the locks that SQLite may hold on it in this process
@@ -153,7 +158,7 @@ def _is_sqlite(place: str | Path) -> bool:
 
 
 def _opened(place: Path) -> int:
-    """A descriptor of a pipe or device; the reader of a pipe is waited for, though not for ever."""
+    """Open a pipe or device; wait a while for the reader of a pipe."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -175,17 +180,17 @@ def _write(handle: int, content: bytes) -> None:
 
 
 def _replace(place: Path, content: bytes) -> None:
-    """Make a file beside its place, then move it there."""
+    """Write a temporary file beside the path, then move it there."""
     handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:40]}.", suffix=".new")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # else a loss of power soon after could leave the new name on an empty file
-        mode = 0o666 & ~_umask()  # as an ordinary file; mkstemp's own are for their owner only
+            os.fsync(file.fileno())  # otherwise a power loss could leave an empty file
+        mode = 0o666 & ~_umask()  # as for any new file; mkstemp makes it private
         if (old := _look(place)) is not None:
             mode = old.st_mode & 0o777
-            with suppress(PermissionError):  # only root can give a file away
+            with suppress(PermissionError):  # only root can change the owner
                 os.chown(temporary, old.st_uid, old.st_gid)
         os.chmod(temporary, mode)
         os.replace(temporary, place)
@@ -205,7 +210,7 @@ def _refusal(place: Path, why: str) -> BadInput:
 
 
 def _unwritable(place: Path, problem: OSError | ValueError) -> BadInput:
-    """What the system says of the path; ValueError stands for a NUL in it."""
+    """Return the system's error for the path; ValueError stands for a NUL in it."""
     if isinstance(problem, BadInput):
         return problem
     return _refusal(place, f"{getattr(problem, 'strerror', None) or problem}; choose another path")

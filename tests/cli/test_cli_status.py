@@ -69,7 +69,7 @@ def test_before_the_first_evaluation_the_target_and_what_runs_are_told(space, st
 
 def test_a_report_says_that_there_is_nothing_yet(study, capsys):
     assert main(["report", *WHERE]) == 2
-    assert "study 'n' has no evaluation yet, so there is nothing to report" in capsys.readouterr().err
+    assert "Study 'n' has no evaluations yet, so there is nothing to report" in capsys.readouterr().err
     assert not Path("report.html").exists()
     SearchConfig(0.25, "minimize", space=Space.of({"x": (0.0, 1.0)})).store(study)
     assert main(["report", *WHERE]) == 0  # the space is known: a page without values

@@ -1,8 +1,8 @@
-"""A process beside this one that ends our commands when we die without being able to, as by SIGKILL or for want of memory.
+"""A process that ends our commands if we die without being able to, as by SIGKILL or for lack of memory.
 
-Each group of processes that a command starts is announced to it on a pipe and taken back before the command is reaped. The pipe
-closes with our end, whatever that was, and what is still announced then gets SIGTERM and after a short grace SIGKILL. This file
-is also the program that the process runs. What it cannot see is a command in the instant between its start and its announcement.
+Each process group that a command starts is announced on a pipe and withdrawn before the command is reaped. The pipe closes when
+we end, for whatever reason, and the groups that are still announced get SIGTERM and shortly after SIGKILL. This file is also the
+program that the process runs. It cannot see a command in the instant between its start and its announcement.
 """
 
 import atexit
@@ -15,12 +15,12 @@ import time
 from contextlib import suppress
 
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-LOOK = 0.02  # seconds between two looks whether the groups have ended
-PATIENCE = 2.0  # seconds for the guardian to end after us
+POLL = 0.02  # seconds between checks whether the groups have ended
+PATIENCE = 2.0  # seconds that the watchdog gets to end after us
 
 
-class Guardian:
-    """The guardian of this process; where it cannot be started, or is killed, we go on without it."""
+class Watchdog:
+    """The watchdog of this process. If it cannot be started or is killed, we continue without it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class Guardian:
         self.watched: set[int] = set()  # the groups that it would end now
 
     def start(self) -> None:
-        """Start it, the first time that this is called: in a session of its own, holding nothing of ours but the pipe."""
+        """Start it on the first call, in a session of its own; it holds nothing of ours but the pipe."""
         with self._lock:
             if self._tried:
                 return
@@ -44,16 +44,16 @@ class Guardian:
                     cwd="/",
                     bufsize=0,
                 )
-                os.set_blocking(self._process.stdin.fileno(), False)  # type: ignore[union-attr]  # it holds nobody up
+                os.set_blocking(self._process.stdin.fileno(), False)  # type: ignore[union-attr]  # never block on it
                 atexit.register(self._stop)
 
     def watch(self, group: int) -> None:
-        """End this group of processes if we die from now on."""
+        """End this process group if we die from now on."""
         self.watched.add(group)
         self._tell(f"+{group}\n")
 
     def release(self, group: int) -> None:
-        """Do not end this group any more: its number may soon belong to others."""
+        """Leave this group alone: its id may soon be reused."""
         self.watched.discard(group)
         self._tell(f"-{group}\n")
 
@@ -63,7 +63,7 @@ class Guardian:
                 return
             try:
                 os.write(self._process.stdin.fileno(), line.encode())
-            except OSError:  # it was killed, or does not read: what it has heard is out of date from now on
+            except OSError:  # it was killed or does not read: what it knows is out of date
                 self._process.kill()
                 self._process.wait()
                 self._process.stdin.close()
@@ -78,7 +78,7 @@ class Guardian:
                 process.wait(PATIENCE)
 
 
-GUARDIAN = Guardian()
+WATCHDOG = Watchdog()
 
 
 def guard() -> None:
@@ -94,14 +94,14 @@ def guard() -> None:
     groups = {group for group in groups if _signalled(group, signal.SIGTERM)}
     until = time.monotonic() + GRACE
     while groups and time.monotonic() < until:
-        time.sleep(LOOK)
+        time.sleep(POLL)
         groups = {group for group in groups if _signalled(group, 0)}
     for group in groups:
         _signalled(group, signal.SIGKILL)
 
 
 def _signalled(group: int, number: int) -> bool:
-    """Send a signal to a group; whether anybody was there to get it."""
+    """Send a signal to a group; return whether it exists."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

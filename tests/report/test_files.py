@@ -17,8 +17,8 @@ import pytest
 from satisfice import find
 from satisfice.cli import main
 from satisfice.errors import BadInput
-from satisfice.report import output
-from satisfice.report.output import check_path, is_stream, write_file
+from satisfice.report import files
+from satisfice.report.files import check_path, is_stream, write_file
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_find_refuses_its_own_study_before_it_runs_anything():
 
 def test_no_database_is_replaced_even_of_another_program(study):
     sqlite3.connect("other").execute("CREATE TABLE precious (x)").connection.close()
-    Path("journal").write_bytes(output.SQLITE[1] + b"rest")
+    Path("journal").write_bytes(files.SQLITE[1] + b"rest")
     for path in ("other", "other-journal", "other-wal", "journal"):
         assert main(["report", "--storage", "o.db", "--out", path]) == 2
     with pytest.raises(BadInput, match="SQLite database"):
@@ -110,7 +110,7 @@ def test_a_named_pipe_is_written_into(study):
 
 
 def test_a_pipe_that_nobody_reads_is_an_error_and_not_a_hang(monkeypatch):
-    monkeypatch.setattr(output, "PATIENCE", 0.2)
+    monkeypatch.setattr(files, "PATIENCE", 0.2)
     os.mkfifo("pipe")
     check_path("pipe")
     start = time.monotonic()
