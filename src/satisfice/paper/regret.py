@@ -22,8 +22,8 @@ def _values(values: npt.ArrayLike) -> Array:
         checked = np.array(np.nan)
     if checked.ndim == 0 or not np.isfinite(checked).all():
         raise BadInput(
-            "regret: `values` must be an array (..., T) of finite numbers, the true f(x_t); leave out the steps that failed; "
-            f"got {values!r:.80}"
+            "`values` must be an array (..., T) of finite numbers, the true f(x_t); leave out the steps that failed; "
+            f"got {values!r:.80}."
         )
     return checked
 
@@ -33,8 +33,8 @@ def _target(maximum: float, delta: float) -> float:
     numbers = all(isinstance(each, Real) for each in (maximum, delta))
     if not (numbers and np.isfinite(maximum) and np.isfinite(delta) and delta >= 0):
         raise BadInput(
-            "regret: `maximum` must be f*, a finite number, and `delta` a finite number of at least 0; "
-            f"got {maximum!r:.80} and {delta!r:.80}"
+            "`maximum` must be f*, a finite number, and `delta` a finite number of at least 0; "
+            f"got {maximum!r:.80} and {delta!r:.80}."
         )
     return float(maximum - delta)
 

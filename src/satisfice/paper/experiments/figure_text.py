@@ -55,11 +55,12 @@ def coverage_text(out: Path) -> str:
     said = paragraph(f"""
         The paper's protocol is {TRIALS} trials of {EXPERIMENTS} experiments, {protocol} runs a rule (xgboost:
         {FEWER_TRIALS["xgboost"] * EXPERIMENTS}). Where that was out of reach, sizes were chosen by the intervals that the
-        verdicts need. Every rule gets {LEAST} runs first. Half the 95 % interval of the difference between two rules is then about a tenth
-        of the budget, or less: enough for the differences that the paper's figures show to the eye. More runs go to the rules of
-        claims that are still undecided. So some sizes were raised after a look at the p-values, and a verdict that hangs on a p
-        just below 0.05 is to be read with that in mind. `published` shares its starting points within a trial, and a trial counts
-        once; most of its runs are therefore the first experiment of many trials. `auto` runs our default and the floor only.
+        verdicts need. Every rule gets {LEAST} runs first. Half the 95 % interval of the difference between two rules is then
+        about a tenth of the budget, or less: enough for the differences that the paper's figures show to the eye. More runs go
+        to the rules of claims that are still undecided. So some sizes were raised after a look at the p-values, and a verdict
+        that hangs on a p just below 0.05 is to be read with that in mind. `published` shares its starting points within a trial,
+        and a trial counts once; most of its runs are therefore the first experiment of many trials. `auto` runs our default and
+        the floor only.
     """)
     caption = paragraph("""
         Runs a rule, fewest and most, without random search. In brackets: half the 95 % interval of the difference between two

@@ -60,8 +60,8 @@ def one_by_one(starts: Array, score: ScoreFunction) -> Array:
 class _Run:
     """One run of the routine: what it reads and writes between two calls.
 
-    `x`, `value` and `gradient` are views (d,), () and (d,) of arrays that all runs share. The routine moves `x`; whoever scores it
-    fills in the other two.
+    `x`, `value` and `gradient` are views (d,), () and (d,) of arrays that all runs share. The routine moves `x`; whoever
+    scores it fills in the other two.
     """
 
     def __init__(self, x: Array, value: Array, gradient: Array) -> None:

@@ -68,7 +68,7 @@ class RegretBounds:
 
 def _positive_delta(delta: float) -> None:
     if not (np.isfinite(delta) and delta > 0):
-        raise BadInput(f"a regret bound: delta = {delta!r} came; a positive number in units of f was wanted")
+        raise BadInput(f"`delta` must be a positive number, in the units of f; got {delta!r}.")
 
 
 def _largest(rounds: Rounds, limits: Array) -> tuple[int, int]:
@@ -99,8 +99,8 @@ def ucb_bounds(
     _positive_delta(delta)
     if not 1 <= T <= gain.horizon:
         raise BadInput(
-            f"a regret bound: T = {T!r} rounds came with an information gain of {gain.horizon} rounds; T "
-            "must be from 1 to that number: compute the gain for T rounds or more"
+            f"`T` must be from 1 to {gain.horizon}, the rounds of the information gain; got {T!r}. "
+            "For more, compute the gain for T rounds or more."
         )
     limits = constant(gain.lam) * gain.upper * width(T) ** 2 / delta**2
     N, place = _largest(gain.rounds, limits)
@@ -141,13 +141,13 @@ class Rate:
 
 def _small_delta(delta: float, below: float) -> None:
     if not 0 < delta < below:
-        raise BadInput(f"a rate: delta = {delta!r} came; a number between 0 and {below:g} was wanted")
+        raise BadInput(f"`delta` must be between 0 and {below:g} for a rate; got {delta!r}.")
 
 
 def _lower_arguments(delta: float, failure: float) -> None:
     _small_delta(delta, 0.5)
     if not 0 < failure < 1 / 3:
-        raise BadInput(f"a lower bound: failure = {failure!r} came; a number between 0 and 1/3 was wanted")
+        raise BadInput(f"`failure` must be between 0 and 1/3 for a lower bound; got {failure!r}.")
 
 
 def _lower_rate(classes: float, T: float, delta: float, sigma: float, failure: float) -> Rate:
@@ -195,8 +195,8 @@ class MaternRates:
     def _smooth(self) -> None:
         if self.dimension >= 2 * self.nu:
             raise BadInput(
-                f"a rate: dimension {self.dimension} came with nu = {self.nu:g}; d < 2 nu was wanted, since "
-                "else the bound of the theorem is not finite; take a smoother kernel"
+                f"`dimension` must satisfy d < 2 nu, or the bound of the theorem is infinite; got {self.dimension} with nu = "
+                f"{self.nu:g}. Take a smoother kernel."
             )
 
     def gain(self, t: float) -> float:

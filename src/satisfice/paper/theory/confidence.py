@@ -29,7 +29,7 @@ class ConstantWidth:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.value) and self.value >= 0):
-            raise BadInput(f"a width: the constant {self.value!r} came; a number of at least 0 was wanted")
+            raise BadInput(f"`value` must be a number of at least 0; got {self.value!r}.")
 
     def __call__(self, t: int) -> float:
         """The constant."""
@@ -45,7 +45,7 @@ def norm_width(B: float, noise: Array, formula: Formula) -> Array:
 def _check(failure: float, B: float, sigma: float, formula: str) -> None:
     checked_failure(failure)
     if not (np.isfinite(B) and B >= 0 and np.isfinite(sigma) and sigma >= 0):
-        raise BadInput(f"a width: B = {B!r} and sigma = {sigma!r} came; numbers of at least 0 were wanted")
+        raise BadInput(f"`B` and `sigma` must be numbers of at least 0; got {B!r} and {sigma!r}.")
     if formula not in FORMULAS:
         raise BadInput(f"`formula` must be 'sum' or 'root'; got {formula!r}.")
 
@@ -73,8 +73,8 @@ class RkhsWidth:
         """beta_t^{1/2}."""
         if checked_round(t) > self.gain.horizon + 1:
             raise BadInput(
-                f"a width: t = {t} came, but the information gain ends at {self.gain.horizon} rounds; "
-                f"compute the gain for T = {t - 1} rounds or more"
+                f"`t` must be at most {self.gain.horizon + 1}, since the information gain ends at {self.gain.horizon} rounds; "
+                f"got {t}. Compute the gain for T = {t - 1} rounds or more."
             )
         noise = 2 * self.sigma**2 / self.gain.lam * (self.gain.upper_at(t - 1) + log(1 / self.failure))
         return float(norm_width(self.B, np.array(noise), self.formula))
