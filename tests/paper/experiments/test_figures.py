@@ -170,6 +170,15 @@ def test_fewest_and_most_runs_are_said_and_random_search_does_not_count(tmp_path
     assert "4 to 8 of 250 (±" in coverage_text(tmp_path)
 
 
+def test_a_caption_says_how_many_runs_a_trial_has_where_they_are_not_those_of_the_protocol(tmp_path):
+    write(tmp_path, "synthetic", rules=("pg",), trials=3)
+    assert "as in the paper (here trials of 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
+    write(tmp_path, "synthetic", rules=("eg",), trials=3, experiments=1)
+    assert "as in the paper (here trials of 1 to 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
+    write(tmp_path, "sts", rules=("pg",), experiments=10)
+    assert "as in the paper; " in " ".join(figures_text(tmp_path, tmp_path).split()).replace("paper. `", "paper; ")
+
+
 def test_a_table_has_the_variants_side_by_side(tmp_path):
     write(tmp_path, "synthetic", rules=("pg",), wait=lambda rule, panel: 20, trials=3)
     write(tmp_path, "synthetic", "paper-local", rules=("pg", "ei"), wait=lambda rule, panel: 50, trials=2)

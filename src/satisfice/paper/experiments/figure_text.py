@@ -1,5 +1,7 @@
 """The figures of the page with their captions and tables, in the paper's order."""
 
+from collections import Counter
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import numpy as np
 
 from satisfice.paper.experiments import authors, lenient
 from satisfice.paper.experiments.blocks import Archive, Measure, Measured, evaluations
-from satisfice.paper.experiments.curves import load, record_file, simple_regret, success
+from satisfice.paper.experiments.curves import load, record_file, simple_regret, success_by_trial
 from satisfice.paper.experiments.figures import phi_figure, regret_figure, run_counts, success_figure, together_figure
 from satisfice.paper.experiments.inference import standard_error
 from satisfice.paper.experiments.paper import FIGURES, default_rules, demanding, panels
@@ -19,7 +21,6 @@ from satisfice.paper.experiments.text import paragraph, picture, table
 from satisfice.paper.problems import PROBLEMS
 
 TRIALS, EXPERIMENTS = 25, 10
-LEAST = 50  # runs of every rule, where the protocol is out of reach
 FEWER_TRIALS = {"xgboost": 5}  # an evaluation takes a second
 BARS = "Bars are half a standard deviation over the trials, as in the paper"
 FLOOR_LINE = "dotted is random search, the floor"
@@ -55,12 +56,12 @@ def coverage_text(out: Path) -> str:
     said = paragraph(f"""
         The paper's protocol is {TRIALS} trials of {EXPERIMENTS} experiments, {protocol} runs a rule (xgboost:
         {FEWER_TRIALS["xgboost"] * EXPERIMENTS}). Where that was out of reach, sizes were chosen by the intervals that the
-        verdicts need. Every rule gets {LEAST} runs first. Half the 95 % interval of the difference between two rules is then
-        about a tenth of the budget, or less: enough for the differences that the paper's figures show to the eye. More runs go
-        to the rules of claims that are still undecided. So some sizes were raised after a look at the p-values, and a verdict
-        that hangs on a p just below 0.05 is to be read with that in mind. `published` shares its starting points within a trial,
-        and a trial counts once; most of its runs are therefore the first experiment of many trials. `auto` runs our default and
-        the floor only.
+        verdicts need: they grow in steps of 20, 50, 100 and {protocol} runs a rule, first where a claim is undecided and a run
+        is cheap. At 50 runs, half the 95 % interval of the difference between two rules is about a tenth of the budget or less,
+        which is enough for the differences that the paper's figures show to the eye. Some sizes were raised after a look at the
+        p-values, so read a verdict that hangs on a p just below 0.05 with that in mind. In `published` the runs of a trial share
+        their starting points and a trial counts once; most of its runs are therefore the first experiment of many trials. `auto`
+        runs our default and random search only.
     """)
     caption = paragraph("""
         Runs a rule, fewest and most, without random search. In brackets: half the 95 % interval of the difference between two
@@ -163,13 +164,22 @@ def _caption(out: Path, name: str, variant: Variant, chosen: list[Panel]) -> str
     runs = {panel: load(out, variant, panel) for panel in chosen}
     floor = f"; {FLOOR_LINE}" if any("random" in each for each in runs.values()) else "; random search has no runs yet"
     single = all(len({r["trial"] for r in records}) == 1 for each in runs.values() for records in each.values())
-    bars = "One trial only, so there are no bars" if single else BARS
+    bars = "One trial only, so there are no bars" if single else f"{BARS}{_trial_sizes(runs.values())}"
     known = variant == "published" and any((panel.problem, panel.label) in authors.SUCCESS for panel in chosen)
     theirs = "; hollow markers are the authors' own figures" if known else ""
     done, wanted = made(out, name, variant), len(planned(name, variant))
     return (
         f"{what}{floor}. {bars}{theirs}. {_command(name, variant)}: {done} of {wanted} runs{_time(out, variant, name)}."
     )
+
+
+def _trial_sizes(runs: Iterable[dict[str, list[Record]]]) -> str:
+    """How many experiments the trials have, where not all have those of the protocol."""
+    counts = {n for rules in runs for records in rules.values() for n in Counter(r["trial"] for r in records).values()}
+    if counts == {EXPERIMENTS}:
+        return ""
+    least, most = min(counts), max(counts)
+    return f" (here trials of {count(most, 'run', 'runs') if least == most else f'{least} to {most} runs'})"
 
 
 def _panel_table(out: Path, panel: Panel, regret: bool) -> str:
@@ -193,7 +203,7 @@ def _success_cell(archive: Archive, panel: Panel, records: list[Record]) -> str:
     if not records:
         return ""
     values = archive.means(archive.measured(panel)[records[0]["rule"]])
-    end = np.mean([success(record, panel)[-1] for record in records])
+    end = success_by_trial(records, panel)[:, -1].mean()
     error = f" ± {standard_error(values):.2g}" if len(values) > 1 else ""
     return f"{values.mean():.3g}{error}, {end:.2f} ({len(records)})"
 
