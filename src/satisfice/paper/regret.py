@@ -1,8 +1,16 @@
 """Standard, simple and lenient regret of a sequence of true values (paper, section 2 and 2.1).
 
-values are f(x_1), ..., f(x_T), shape (..., T), maximum is f* = f(x*), and delta is the paper's Delta: an
-action is good when its value reaches the target f* - delta. A value exactly at the target is good. Where no
+An action is good when its value reaches the target f* - delta; a value exactly at the target is good. Where no
 value is above `maximum`, 0 <= hinge <= gap <= standard holds exactly, rounding included.
+
+Parameters
+----------
+values : array-like (..., T)
+    The true values f(x_1), ..., f(x_T), in every function of this module.
+maximum : float
+    f* = f(x*).
+delta : float
+    The paper's Delta, what a good action may lose against the maximum.
 """
 
 from numbers import Real

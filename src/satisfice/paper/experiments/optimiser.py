@@ -123,10 +123,10 @@ def _finding(found: dict[Panel, list[Effect]]) -> str:
         `paper` maximises acquisitions as the text says, by L-BFGS-B from ten uniform starts, and the likelihood over its whole
         range. `paper-local` maximises both with our own optimisers: that of acquisitions also starts next to the best points so
         far, and that of the likelihood starts from the last result and few random points. The rules, the kernel and the starting
-        points are the same. Of {len(every)} pairs
-        of a rule and a problem, {changed} need a different number of evaluations (shown at {LEVEL:.0%} after Holm's correction). The optimiser changes the
-        evaluations by a factor of {np.median(by_optimiser):.2f} in the median, and of {max(by_optimiser):.2f} at most
-        ({largest.rule} {where(largest.panel)}: {largest.means[0]:.3g} in `paper`, {largest.means[1]:.3g} in `paper-local`).
+        points are the same. Of {len(every)} pairs of a rule and a problem, {changed} need a different number of evaluations
+        (shown at {LEVEL:.0%} after Holm's correction). The optimiser changes the evaluations by a factor of
+        {np.median(by_optimiser):.2f} in the median, and of {max(by_optimiser):.2f} at most ({largest.rule}
+        {where(largest.panel)}: {largest.means[0]:.3g} in `paper`, {largest.means[1]:.3g} in `paper-local`).
     """
     if by_rule:
         said += f"""

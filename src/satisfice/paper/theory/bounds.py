@@ -93,8 +93,24 @@ def ucb_bounds(
     """Theorem 1, for the rule ucb over T rounds with a width that does not fall.
 
     N_max = max{N : N <= C_1 gamma_N beta_T / delta^2}; indicator <= N_max,
-    gap <= C_1 gamma_{N_max} beta_T / delta (paper, eq. Nmax). The gain is needed for T rounds or more; N is
-    searched up to its end. `constant` gives C_1.
+    gap <= C_1 gamma_{N_max} beta_T / delta (paper, eq. Nmax).
+
+    Parameters
+    ----------
+    gain : InformationGain
+        The information gain, for T rounds or more. N is searched up to its end.
+    width : callable
+        beta_t^{1/2} of a round t, as the rule uses it.
+    delta : float
+        What a good action may lose against the maximum.
+    T : int
+        The rounds of the run.
+    constant : callable, default c_1
+        C_1 as a function of lambda: `c_1` as the paper prints it, or `sharp_c_1`.
+
+    Returns
+    -------
+    RegretBounds
     """
     _positive_delta(delta)
     if not 1 <= T <= gain.horizon:
@@ -113,9 +129,24 @@ def elimination_bounds(
     """Theorem 2, for the rule elimination over any number of rounds and ||f||_k <= B.
 
     N'_max = max{N : N <= 4 C_1 gamma_N beta_N / delta^2}; indicator <= N'_max,
-    gap <= 2 B + 8 C_1 gamma beta / delta at N'_max (paper, eq. Nmax'), and 0 where N'_max = 0. N is searched
-    up to the end of the gain: since elimination is for ever, what comes after does not matter once the
-    inequality has failed. `constant` gives C_1.
+    gap <= 2 B + 8 C_1 gamma beta / delta at N'_max (paper, eq. Nmax'), and 0 where N'_max = 0.
+
+    Parameters
+    ----------
+    gain : InformationGain
+        The information gain. N is searched up to its end: once the inequality has failed, later rounds do not matter.
+    width : callable
+        beta_t^{1/2} of a round t, as the rule uses it.
+    delta : float
+        What a good action may lose against the maximum.
+    B : float
+        The bound on the norm of f.
+    constant : callable, default c_1
+        C_1 as a function of lambda: `c_1` as the paper prints it, or `sharp_c_1`.
+
+    Returns
+    -------
+    RegretBounds
     """
     _positive_delta(delta)
     beta = np.array([width(max(N, 1)) ** 2 for N in gain.rounds.tolist()])
@@ -243,9 +274,22 @@ def lower_bounds(
 ) -> Rate:
     """Theorem 3: for some f of a hard class any rule has at least this regret, with probability >= `failure`.
 
-    `count` gives the number M of functions in the class for eps. Indicator >= T~ / 2 at eps = delta, and
-    gap >= hinge >= T~ delta / 2 at eps = 2 delta. The proof needs T~ to be below
-    (M - 1) sigma^2 / (2 c_0 eps^2) log(1 / (2.4 failure)), so M <= 2 gives 0.
+    Indicator >= T~ / 2 at eps = delta, and gap >= hinge >= T~ delta / 2 at eps = 2 delta (`hard_rounds`). The proof
+    needs T~ to be below (M - 1) sigma^2 / (2 c_0 eps^2) log(1 / (2.4 failure)), so M <= 2 gives 0.
+
+    Parameters
+    ----------
+    count : callable
+        The number M of functions in the class for an eps: `CountSE`, `CountMatern`.
+    T, delta, sigma, failure : float
+        The rounds, what a good action may lose, the standard deviation of the noise, and the failure that is allowed.
+    c_0 : float, default 1
+        The constant that the paper leaves open.
+
+    Returns
+    -------
+    Rate
+        The bounds, up to the constants.
     """
     _lower_arguments(delta, failure)
 

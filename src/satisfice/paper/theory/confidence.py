@@ -58,6 +58,19 @@ class RkhsWidth:
     least 1 - failure. gamma is the upper end of `gain`, and lam the one of `gain`; t ends one round after the
     gain does. `formula="root"` is the narrower sqrt(B^2 + 2 sigma^2 / lam (gamma_{t-1} + ln(1 / failure))),
     which `LogDetWidth` proves.
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The standard deviation of the noise.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    gain : InformationGain
+        Bounds on gamma_t; its lambda is that of the model.
+    formula : {"sum", "root"}, default "sum"
+        The paper's sum, or the narrower root of squares.
     """
 
     B: float
@@ -97,6 +110,17 @@ class LogDetWidth:
       2 sigma^2 (I_t + ln(1 / failure)). Adding lam ||f||^2 <= lam B^2 and completing the square leaves
       ||V^{1/2} (f - mu_t)||^2 <= lam B^2 + 2 sigma^2 (I_t + ln(1 / failure)), V = lam + sum of k(., x_s) k(., x_s)', and
       sigma_t(x) = lam^{1/2} ||V^{-1/2} k(., x)|| (mixtures of this kind: Flynn and Reeb, 2025).
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The noise is sigma-sub-Gaussian.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    formula : {"sum", "root"}, default "sum"
+        Which of the two.
     """
 
     B: float
@@ -126,6 +150,21 @@ class FixedDesignWidth:
     domain (Vakili et al., 2021, with a union bound). With the root of squares it holds too: the bias is at most B times
     what sigma_t^2(x) leaves beside lam ||a||^2, a the weights of the values in mu_t(x). ucb and elimination choose by what
     they have seen: for them it promises nothing.
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The standard deviation of the noise.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    lam : float
+        The lambda of the model.
+    size : int
+        |D|, the number of points of the domain.
+    formula : {"sum", "root"}, default "sum"
+        As in `LogDetWidth`.
     """
 
     B: float

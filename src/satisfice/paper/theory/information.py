@@ -46,7 +46,22 @@ def _checked(kernel: Kernel, lam: float, points: npt.ArrayLike, name: str) -> Ar
 
 
 def information_gain(kernel: Kernel, lam: float, U: npt.ArrayLike) -> float:
-    """1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d), an array or lists; a point may stand there twice."""
+    """The information gain 1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel with k(x, x) of at most 1.
+    lam : float
+        The paper's lambda.
+    U : array-like (n, d)
+        The points. A point may stand there twice.
+
+    Returns
+    -------
+    float
+        The gain in nats.
+    """
     U = _checked(kernel, lam, U, "U")
     return 0.5 * float(np.linalg.slogdet(np.eye(len(U)) + kernel(U, U) / lam)[1])
 
@@ -99,11 +114,15 @@ def greedy_information_gain(
 
     Parameters
     ----------
-    kernel, lam, points
-        The kernel, the paper's lambda and the domain.
-    T
+    kernel : Kernel
+        A kernel with k(x, x) of at most 1.
+    lam : float
+        The paper's lambda.
+    points : array-like (|D|, d)
+        The domain.
+    T : int
         The last round.
-    block
+    block : float, default 0
         How many values greedy takes at once, as a share of those it has: with 0.01 a million rounds need 1,400
         steps instead of a million, and the bounds are a little wider. 0 takes one value at a time.
 
