@@ -62,7 +62,7 @@ def _search(cell: Cell) -> Any:
         from satisfice.paper.experiments.published import PublishedSearch
 
         if not isinstance(domain, Box):
-            raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
+            raise BadInput(f"The published code searches boxes only; got {cell.problem}. Run it --as paper.")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
     rule: str | Rule = cell.rule
     model: str | Model = "auto" if cell.variant == "auto" else "paper"
