@@ -22,11 +22,11 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
+from satisfice.acquisition.scores import MixedScore, probability_score
 from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.problems.synthetic import ackley
 from satisfice.rules import Rule
-from satisfice.rules.analytic import MixedScore, probability_score
 from satisfice.rules.aspiration import Aspiration
 from satisfice.types import Array
 

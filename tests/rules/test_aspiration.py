@@ -26,7 +26,7 @@ def test_a_target_within_reach_is_aimed_at_as_pg_does(step):
 
 
 @pytest.mark.parametrize("step", [14, 15])
-def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
+def test_for_a_target_out_of_reach_the_upper_confidence_bound_remains(step):
     belief = replace(belief_on(FINITE, members=1), step=step, target=1e5)
     mean, std = belief.marginal(FINITE.U)
     bound = mean + REACH[step % 2] * std
@@ -77,7 +77,7 @@ def test_every_fourth_question_of_a_stale_search_changes_one_parameter_of_the_be
     ).all()
 
 
-def test_the_line_is_asked_far_from_what_was_asked_on_it():
+def test_a_line_is_asked_far_from_earlier_points_on_it():
     """Along each coordinate of the best point all but one end has been asked: that end is left."""
     domain = Box([(0.0, 1.0)] * 2)
     belief = belief_on(domain, members=1)
@@ -130,7 +130,7 @@ def searching(rule, seed, switches):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
+def test_after_limits_only_a_switch_is_set_to_no_limit(seed):
     """After 27 settings with a limit, the best of them first: a sweep changes one parameter of that, and a switch the limit."""
     rng = default_rng(seed)
     X = np.column_stack([rng.random(27), rng.integers(1, 11, 27), rng.random((27, 2))])
@@ -149,7 +149,7 @@ def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
 
 
 @pytest.mark.parametrize("switches", [(), (1,)])
-def test_a_limit_of_which_0_means_none_is_found(switches):
+def test_no_limit_is_found_if_it_is_good(switches):
     """Of 24 searches the median takes 20 evaluations, one in twelve more than 33, the longest 48; a blind one takes hundreds."""
 
     def spent(seed):
@@ -177,7 +177,7 @@ def test_early_every_second_question_keeps_a_margin_from_the_sides(step):
     assert np.abs(with_all - 0.5).max() > 0.45
 
 
-def test_where_there_is_little_room_the_distance_is_smaller():
+def test_the_distance_shrinks_where_there_is_little_room():
     belief = belief_on(FINITE, members=1)
     crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])
     assert (Aspiration().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
@@ -185,7 +185,7 @@ def test_where_there_is_little_room_the_distance_is_smaller():
     assert Aspiration().propose(full, default_rng(0)).shape == (2,)
 
 
-def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():
+def test_a_rippled_bowl_is_descended_instead_of_explored_in_its_corners():
     """PG of a target that the model thinks impossible asks where it knows least; the level within reach leads on.
 
     Of 27 searches the median takes 16 evaluations, one takes more than 25 (38); with PG none of 7 takes fewer than 37.

@@ -92,7 +92,7 @@ def test_the_pulled_arm_and_the_labels_are_those_of_a_plain_loop(rule):
 
 
 @pytest.mark.parametrize("rule", [DilemmaOfConfidence(), UpperBoundGoodArm()])
-def test_an_arm_is_called_what_it_is_not_no_more_often_than_promised(rule):
+def test_arms_are_mislabelled_no_more_often_than_promised(rule):
     """Arms next to the target, failure 0.1; with a noise that is stated four times too small far more often."""
     wrong = {1.0: 0, 0.25: 0}
     for share in wrong:
@@ -162,7 +162,7 @@ def test_the_scale_of_the_noise_is_what_was_stated_in_the_models_units():
     assert points[:, 0] == pytest.approx(np.array([0, 1, 1, 2]) / 3)
 
 
-def test_values_that_are_assumed_for_pending_points_are_no_pulls():
+def test_assumed_values_of_pending_points_do_not_count_as_pulls():
     domain = arms(4)
     posterior = Posterior.given(KNOWN.kernel, KNOWN.lam, domain.U[[0, 1]], np.array([1.0, 2.0]))
     seen = Seen(domain.U[[0, 1, 1]], np.array([1.0, 2.0, 4.0]), SIGMA)

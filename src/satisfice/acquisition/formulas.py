@@ -1,6 +1,6 @@
-"""The acquisition formulas: arrays in, arrays out; exact far out in the tails.
+"""The acquisition formulas: arrays in, arrays out, accurate far into the tails.
 
-`mean` and `std` are those of f at m points under one Gaussian, each (m,). A level is the target (the paper's PG and EG) or the
+`mean` and `std` are those of f at m points under one Gaussian, each (m,). A level is the target (PG and EG of the paper) or the
 best value so far (PI and EI): the formulas are the same.
 """
 
@@ -24,7 +24,7 @@ class Score(NamedTuple):
 
 
 def standard_score(mean: Array, std: Array, level: float) -> Score:
-    """u = (mean - level) / std, which orders points as P(f >= level) does (paper, section 4.1) but never underflows."""
+    """u = (mean - level) / std: it orders points as P(f >= level) does (paper, section 4.1), but never underflows."""
     u = (mean - level) / std
     return Score(u, 1 / std, -u / std)
 
@@ -32,6 +32,17 @@ def standard_score(mean: Array, std: Array, level: float) -> Score:
 def probability_good(mean: Array, std: Array, level: float) -> Array:
     """P(f >= level) = Phi(u): PG (paper, eq. pg_acq), or PI over the best value."""
     return np.asarray(ndtr((mean - level) / std))
+
+
+def linear_bound(mean: Array, std: Array, by_mean: float, by_std: float) -> Score:
+    """by_mean * mean + by_std * std."""
+    return Score(by_mean * mean + by_std * std, np.full(len(mean), by_mean), np.full(len(std), by_std))
+
+
+def distance_bound(mean: Array, std: Array, level: float, by_std: float) -> Score:
+    """by_std * std - |mean - level|."""
+    off = mean - level
+    return Score(by_std * std - np.abs(off), -np.sign(off), np.full(len(std), by_std))
 
 
 def log_expected_excess(mean: Array, std: Array, level: float) -> Score:
@@ -53,14 +64,14 @@ def _mills(a: Array) -> Array:
 
 
 def log_cdf_and_hazard(u: Array) -> tuple[Array, Array]:
-    """log Phi(u), and its derivative phi(u) / Phi(u) = 1 / Mills(-u), both by way of Mills(|u|)."""
+    """log Phi(u) and its derivative phi(u) / Phi(u) = 1 / Mills(-u), both computed from Mills(|u|)."""
     smaller, larger = _tails(u)
     negative = u < 0
     return np.where(negative, smaller[0], larger[0]), np.where(negative, smaller[1], larger[1])
 
 
 def _tails(u: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """log Phi and hazard at -|u|, and at |u|."""
+    """log Phi and its derivative, at -|u| and at |u|."""
     mills = _mills(np.abs(u))
     log_phi = -0.5 * u * u - _HALF_LOG_2PI
     phi = np.exp(log_phi)
@@ -71,8 +82,8 @@ def _tails(u: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
 def _excess(u: Array) -> Score:
     """log h(u), Phi(u) / h(u) and phi(u) / h(u), where h(u) = phi(u) + u Phi(u).
 
-    Three branches: the plain sum for u > -1; below, h = phi(u) bracket(|u|) with bracket(a) = 1 - a Mills(a), which has lost
-    three digits at a = 50; from there on its asymptotic series a^-2 (1 - 3 a^-2 + 15 a^-4 - ...).
+    There are three branches: the plain sum for u > -1; below, h = phi(u) bracket(|u|) with bracket(a) = 1 - a Mills(a), which has
+    lost three digits at a = 50; beyond that, its asymptotic series a^-2 (1 - 3 a^-2 + 15 a^-4 - ...).
     """
     near = np.maximum(u, -1.0)
     h = _phi(near) + near * ndtr(near)
@@ -98,9 +109,9 @@ def mix_logs(log_weights: Array, values: Array) -> tuple[Array, Array]:
 def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     """The score u* with Phi(u*) = sum_k w_k Phi(u[k]) (m,), and its derivatives in u (k, m).
 
-    Whichever of the two tails is smaller is summed in logs, so that u* is exact where the probability rounds to 0 or 1. The
-    derivative w_k phi(u[k]) / phi(u*) is taken as the share of the member in that tail times a ratio of hazards: the densities
-    themselves would be differences of squares.
+    The smaller of the two tails is summed in logs, so that u* is accurate where the probability rounds to 0 or 1. The derivative
+    w_k phi(u[k]) / phi(u*) is computed as the share of the member in that tail times a ratio of hazards: the densities themselves
+    would be differences of squares.
     """
     smaller, larger = _tails(u)
     negative = u < 0
@@ -117,13 +128,26 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
 
 
 def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
-    """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2); i runs over the last axis, any axes before it.
+    """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2).
 
     log F(m) = sum_i log Phi((m - mean_i) / std_i). Newton's method is applied to log(-log F(m)), which is decreasing, concave
-    and, a maximum being nearly Gumbel, nearly straight: its first step goes a little too far at most and the others come back.
-    It starts at or left of the root: at max_i (mean_i + std_i Phi^-1(p)), or `above`, a point known to lie left. No Phi is ever
-    below p, so that plain logs and ratios are exact enough; those that round to 1 there are left out, and so is a maximum whose
-    quantile is found.
+    and, since a maximum is nearly Gumbel, nearly linear: the first step overshoots slightly at most, and the others come back.
+    It starts at or left of the root, at max_i (mean_i + std_i Phi^-1(p)). No Phi is ever below p, so plain logs and ratios are
+    accurate; terms that round to 1 are left out, and so is every maximum whose quantile has been found.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f_i; i runs over the last axis.
+    p
+        The probability.
+    above
+        Points known to lie left of the quantiles.
+
+    Returns
+    -------
+    Array
+        The quantiles, one for each maximum.
     """
     wanted = np.log(-np.log(p))
     start = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
@@ -138,7 +162,7 @@ def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float 
         log_cdf = np.minimum(np.add.reduceat(np.log(cdf), first), -1e-300)
         excess = np.log(-log_cdf) - wanted
         m[left] -= excess * log_cdf / np.add.reduceat(_phi(u) / (cdf * std), first)
-        off = np.abs(excess) >= 1e-4  # else the step just made has squared what was left
+        off = np.abs(excess) >= 1e-4  # otherwise the last step has squared the error
         if not off.any():
             break
         stay = np.repeat(off, counts)
@@ -147,13 +171,13 @@ def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float 
 
 
 class Gumbel(NamedTuple):
-    """P(max <= m) = exp(-exp(-(m - location) / scale)); the law that max-value entropy search fits to a maximum."""
+    """P(max <= m) = exp(-exp(-(m - location) / scale)), the law that max-value entropy search fits to a maximum."""
 
     location: Array
     scale: Array
 
     def quantile(self, p: Array) -> Array:
-        """The value that the maximum stays below with probability p."""
+        """The value below which the maximum stays with probability p."""
         return self.location - self.scale * np.log(-np.log(p))
 
     def probability_above(self, level: float) -> Array:
@@ -170,10 +194,10 @@ def gumbel_of_maximum(mean: Array, std: Array) -> Gumbel:
 
 
 def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
-    """The information that f gives about its maximum, averaged over draws of it (Wang and Jegelka 2017, eq. 6).
+    """The information about the maximum of f, averaged over draws of it (Wang and Jegelka 2017, eq. 6).
 
-    Mean over the maxima m of g phi(g) / (2 Phi(g)) - log Phi(g), g = (m - mean) / std; what the entropy of f falls by when it is
-    known to stay below m.
+    This is the mean over the maxima m of g phi(g) / (2 Phi(g)) - log Phi(g), g = (m - mean) / std: the reduction of the entropy
+    of f(x) from knowing that it stays below m.
     """
     g = (maxima[:, None] - mean) / std
     log_cdf, hazard = log_cdf_and_hazard(g)

@@ -12,8 +12,8 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import Climbers, climb, descending
+from satisfice.acquisition.scores import probability_score
 from satisfice.gp.posterior import cholesky
-from satisfice.rules.analytic import probability_score
 from satisfice.types import Array
 
 DRAWS = 256
