@@ -162,9 +162,9 @@ def test_a_given_width_is_doubled_as_well():
         for x in (0.0, 0.4, 1.0):
             for search in (plain, doubled):
                 search.tell(GRID.X[round(29 * x)], np.sin(5 * x))
-        mean, std = doubled._fitted().posteriors[0].marginal(GRID.U)
-        assert (doubled._memory > plain._memory).all()
-        assert (doubled._memory <= mean + 2 * width(4) * std + 1e-12).all()
+        mean, std = doubled.surrogate.fit().posteriors[0].marginal(GRID.U)
+        assert (doubled.surrogate.memory > plain.surrogate.memory).all()
+        assert (doubled.surrogate.memory <= mean + 2 * width(4) * std + 1e-12).all()
 
 
 def test_plain_and_intersected_bounds_agree_while_the_bounds_only_fall():

@@ -155,8 +155,8 @@ def test_the_scale_of_the_noise_is_what_was_stated_in_the_models_units():
     learned = Search(arms(4), TARGET, "apt", model="paper", value_range=(-1.0, 3.0))
     for x, y in ((0, 0.2), (1, 0.7), (1, 0.5), (2, -0.6)):
         learned.tell([x], y)
-    fit = learned._fitted()
-    points, values, noise = learned._belief(fit, 5).seen
+    fit = learned.surrogate.fit()
+    points, values, noise = learned.surrogate.belief(5).seen
     assert fit.scaler.restore(values) == pytest.approx(np.array([0.2, 0.7, 0.5, -0.6]))
     assert fit.scaler.restore_std(noise) == pytest.approx(2.0)
     assert points[:, 0] == pytest.approx(np.array([0, 1, 1, 2]) / 3)
