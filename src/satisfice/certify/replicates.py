@@ -185,13 +185,7 @@ class ReplicationPlan:
 
 
 def plan_replication(
-    test: EProcess,
-    prospects: list[Prospect],
-    target: float,
-    delta: float,
-    tested: int,
-    evaluations: int,
-    repeats: int,
+    test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int, evaluations: int, repeats: int
 ) -> ReplicationPlan:
     """Compare what it would cost to certify each prospect.
 

@@ -9,14 +9,7 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import best_of
-from satisfice.rules.requirements import (
-    Requirements,
-    finite_points,
-    nothing_is_good,
-    promised_width,
-    single,
-    width_of,
-)
+from satisfice.rules.requirements import Requirements, finite_points, nothing_is_good, promised_width, single, width_of
 from satisfice.rules.widths import PosteriorWidth, Width, sqrt_log_cubed
 from satisfice.types import Array
 

@@ -9,14 +9,7 @@ from scipy.special import ndtri
 from satisfice.acquisition.belief import Belief, Seen
 from satisfice.certify.eprocess import Bounded
 from satisfice.certify.hope import Outlook, outlook
-from satisfice.certify.replicates import (
-    DOUBT,
-    Prospect,
-    ReplicationPlan,
-    key_of,
-    own_spread,
-    plan_replication,
-)
+from satisfice.certify.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
 from satisfice.errors import NumericalFailure
 from satisfice.gp.models import Dataset, Fit, FixedModel, Model
 from satisfice.search.observations import Observations
