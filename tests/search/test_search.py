@@ -334,7 +334,7 @@ def test_a_custom_rule_that_proposes_no_point_is_refused(proposal):
     with pytest.raises(BadInput) as caught:
         search.ask()
     said = "rule Own: `propose` must return a point of the unit cube, an array of 2 numbers from 0 to 1; got "
-    assert str(caught.value) == said + f"{proposal!r:.80}"
+    assert str(caught.value) == said + f"{proposal!r:.80}."
     assert search.answer().evaluations == 12
 
 

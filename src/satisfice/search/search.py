@@ -192,11 +192,8 @@ class Search:
 
     def recommended(self) -> int:
         """The index of the observation at the best point: of the highest value, or posterior mean under noise."""
-        y = self.observations.y
-        if len(y) == 0:
-            raise BadInput("recommended: no value has been told yet; tell one first")
-        if self.deterministic:
-            return int(np.argmax(y))
+        if len(self.observations.y) == 0:
+            raise BadInput("`recommended` needs a value, but no value has been told yet; call `tell` first.")
         with one_blas_thread():
             return self.surrogate.estimate().index
 
@@ -254,16 +251,10 @@ class Search:
     def _judge(self) -> tuple[Certificate | None, Estimate, float | None]:
         """The certificate, if any, the estimate at the point to report, and the number of replicates that would certify it."""
         seen, surrogate = self.observations, self.surrogate
-        if seen.deterministic:
-            index = int(np.argmax(seen.y))
-            value = float(seen.y[index])
-            good = value >= self.config.goal
-            exact = Certificate("the objective is noise-free", 1.0, 0, self.config.sign * value, 0) if good else None
-            return exact, Estimate(index, value, value, value, float(good)), None
         if seen.certificate is not None:
             index, found = seen.certificate
             return found, surrogate.estimate(index), None
-        plan = surrogate.plan() if seen.deterministic is False else None
+        plan = surrogate.plan()
         if plan is None or plan.cheapest is None:
             return None, surrogate.estimate(), None
         return None, surrogate.estimate(plan.cheapest), plan.cost

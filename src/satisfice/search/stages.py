@@ -53,9 +53,8 @@ class Turn:
 
     @cached_property
     def plan(self) -> ReplicationPlan | None:
-        """Which point to replicate; None without noise, without a model or where replicates are not wanted."""
-        seen = self.observations
-        return self.surrogate.plan() if seen.config.confirm and seen.deterministic is False else None
+        """Which point to replicate; None without noise or a model, or with `confirm=False`."""
+        return self.surrogate.plan() if self.observations.config.confirm else None
 
     @property
     def asked(self) -> Array:
@@ -151,7 +150,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
     if u.shape != (dimension,) or u.dtype.kind not in "iuf" or not ((u >= -1e-9) & (u <= 1 + 1e-9)).all():
         raise BadInput(
             f"rule {type(rule).__name__}: `propose` must return a point of the unit cube, an array of {dimension} numbers from 0 "
-            f"to 1; got {proposal!r:.80}"
+            f"to 1; got {proposal!r:.80}."
         )
     return u.astype(np.float64)
 

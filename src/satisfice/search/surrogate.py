@@ -132,8 +132,8 @@ class Surrogate:
         return len(seen.y) if seen.exhausted else len(seen.replicates.first)  # once all points are known, repeats count
 
     def plan(self) -> ReplicationPlan | None:
-        """Which point to replicate under noise, if any; None where there is no model or it fails to fit."""
-        if not self.ready:
+        """Which point to replicate, if any; None without noise or a model, or where the model fails to fit."""
+        if not self.ready or self.observations.deterministic is not False:
             return None
         try:
             fit = self.fit()
@@ -174,13 +174,16 @@ class Surrogate:
         return prospects
 
     def estimate(self, chosen: int | None = None) -> Estimate:
-        """The estimate at the point of a chosen observation, by default at that of the highest posterior mean."""
+        """The estimate at the point of a chosen observation, by default at that of the best value or posterior mean."""
         seen = self.observations
+        best = int(np.argmax(seen.y)) if chosen is None else chosen
+        value = float(seen.y[best])
+        if seen.deterministic:
+            return Estimate(best, value, value, value, float(value >= self.config.goal))
         try:
             fit = self.fit()
         except NumericalFailure:
-            index = int(np.argmax(seen.y)) if chosen is None else chosen
-            return Estimate(index, float(seen.y[index]), -np.inf, np.inf, None)
+            return Estimate(best, value, -np.inf, np.inf, None)
         index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
         belief = self.belief()
         u = seen.U[index : index + 1]
