@@ -24,23 +24,77 @@ class Score(NamedTuple):
 
 
 def standard_score(mean: Array, std: Array, level: float) -> Score:
-    """u = (mean - level) / std: it orders points as P(f >= level) does (paper, section 4.1), but never underflows."""
+    """u = (mean - level) / std: it orders points as P(f >= level) does (paper, section 4.1), but never underflows.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    level
+        The value to reach.
+
+    Returns
+    -------
+    Score
+        u and its derivatives (m,).
+    """
     u = (mean - level) / std
     return Score(u, 1 / std, -u / std)
 
 
 def probability_good(mean: Array, std: Array, level: float) -> Array:
-    """P(f >= level) = Phi(u): PG (paper, eq. pg_acq), or PI over the best value."""
+    """P(f >= level) = Phi(u): PG (paper, eq. pg_acq), or PI over the best value.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    level
+        The value to reach.
+
+    Returns
+    -------
+    Array
+        The probabilities (m,).
+    """
     return np.asarray(ndtr((mean - level) / std))
 
 
 def linear_bound(mean: Array, std: Array, by_mean: float, by_std: float) -> Score:
-    """by_mean * mean + by_std * std."""
+    """by_mean * mean + by_std * std.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    by_mean, by_std
+        The coefficients.
+
+    Returns
+    -------
+    Score
+        The bound and its derivatives (m,).
+    """
     return Score(by_mean * mean + by_std * std, np.full(len(mean), by_mean), np.full(len(std), by_std))
 
 
 def distance_bound(mean: Array, std: Array, level: float, by_std: float) -> Score:
-    """by_std * std - |mean - level|."""
+    """by_std * std - |mean - level|.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    level
+        The value to be close to.
+    by_std
+        The coefficient.
+
+    Returns
+    -------
+    Score
+        The bound and its derivatives (m,).
+    """
     off = mean - level
     return Score(by_std * std - np.abs(off), -np.sign(off), np.full(len(std), by_std))
 
@@ -49,6 +103,18 @@ def log_expected_excess(mean: Array, std: Array, level: float) -> Score:
     """log E[max(0, f - level)] = log(std h(u)), h(u) = phi(u) + u Phi(u): EG (paper, eq. eg_acq), or EI over the best value.
 
     Its derivatives are Phi / (std h) in the mean and phi / (std h) in the std.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    level
+        The value to exceed.
+
+    Returns
+    -------
+    Score
+        The log and its derivatives (m,).
     """
     log_h, by_mean, by_std = _excess((mean - level) / std)
     return Score(np.log(std) + log_h, by_mean / std, by_std / std)
@@ -100,7 +166,20 @@ def _excess(u: Array) -> Score:
 
 
 def mix_logs(log_weights: Array, values: Array) -> tuple[Array, Array]:
-    """log sum_k w_k exp(values[k]) (m,) and its derivatives in the values (k, m), for log utilities (k, m)."""
+    """log sum_k w_k exp(values[k]) (m,) and its derivatives in the values (k, m), for log utilities (k, m).
+
+    Parameters
+    ----------
+    log_weights
+        The logs of the members' weights (k,).
+    values
+        The log utility under each member (k, m).
+
+    Returns
+    -------
+    mixed, derivatives
+        The log of the average (m,), and its derivatives in the values (k, m).
+    """
     weighted = log_weights[:, None] + values
     total = np.logaddexp.reduce(weighted, axis=0)
     return total, np.exp(weighted - np.where(np.isfinite(total), total, 0.0))
@@ -112,6 +191,18 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     The smaller of the two tails is summed in logs, so that u* is accurate where the probability rounds to 0 or 1. The derivative
     w_k phi(u[k]) / phi(u*) is computed as the share of the member in that tail times a ratio of hazards: the densities themselves
     would be differences of squares.
+
+    Parameters
+    ----------
+    log_weights
+        The logs of the members' weights (k,).
+    u
+        The standard score under each member (k, m).
+
+    Returns
+    -------
+    mixed, derivatives
+        u* (m,), and its derivatives in u (k, m).
     """
     smaller, larger = _tails(u)
     negative = u < 0
@@ -186,7 +277,18 @@ class Gumbel(NamedTuple):
 
 
 def gumbel_of_maximum(mean: Array, std: Array) -> Gumbel:
-    """The Gumbel law with the quartiles .25 and .75 of max_i f_i (Wang and Jegelka 2017, section 3.1)."""
+    """The Gumbel law with the quartiles .25 and .75 of max_i f_i (Wang and Jegelka 2017, section 3.1).
+
+    Parameters
+    ----------
+    mean, std
+        Those of f_i; i runs over the last axis.
+
+    Returns
+    -------
+    Gumbel
+        One law for each maximum.
+    """
     low = quantile_of_maximum(mean, std, 0.25)
     high = quantile_of_maximum(mean, std, 0.75, above=low)
     scale = np.maximum((high - low) / (np.log(-np.log(0.25)) - np.log(-np.log(0.75))), 1e-12)
@@ -198,6 +300,18 @@ def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
 
     This is the mean over the maxima m of g phi(g) / (2 Phi(g)) - log Phi(g), g = (m - mean) / std: the reduction of the entropy
     of f(x) from knowing that it stays below m.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    maxima
+        Draws of the maximum (draws,).
+
+    Returns
+    -------
+    Score
+        The information in nats, and its derivatives (m,).
     """
     g = (maxima[:, None] - mean) / std
     log_cdf, hazard = log_cdf_and_hazard(g)

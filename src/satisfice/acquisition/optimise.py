@@ -68,7 +68,22 @@ class Candidates(NamedTuple):
 
 
 def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidates:
-    """All points of a finite set; a sample of a box, at least `margin` away from its sides."""
+    """All points of a finite set; a sample of a box, at least `margin` away from its sides.
+
+    Parameters
+    ----------
+    belief
+        The domain, and the best points so far.
+    rng
+        The random numbers of the sample.
+    margin
+        The distance to keep from the sides of a box.
+
+    Returns
+    -------
+    Candidates
+        The points.
+    """
     if belief.points is not None:
         return Candidates(belief.points, len(belief.points))
     spread, near = belief.candidates(rng)
@@ -79,7 +94,22 @@ def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidate
 
 
 def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
-    """The best point (d,) of the unit cube found that need not be avoided; never worse than the best candidate."""
+    """The best point (d,) of the unit cube found that need not be avoided; never worse than the best candidate.
+
+    Parameters
+    ----------
+    score
+        What to maximise.
+    belief
+        The domain, and the points to avoid.
+    rng
+        Draws candidates and breaks ties.
+
+    Returns
+    -------
+    Array
+        The point (d,).
+    """
     start = candidates(belief, rng)
     return best_from(start, score(start.points), score, belief, rng)
 
@@ -134,6 +164,22 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
     A round scores all points in one batch. Each point moves along its inverse Hessian times the gradient, in the coordinates that
     are not held at a bound, with a step length of its own; a step that does not rise enough is rejected, and the next one is
     shorter. No step ends closer to a bound than `margin`.
+
+    Parameters
+    ----------
+    score
+        What to maximise.
+    start
+        The climbers.
+    rounds
+        The largest number of rounds.
+    margin
+        The distance to keep from the sides of the cube.
+
+    Returns
+    -------
+    Climbers
+        The same climbers, higher up.
     """
     low, high = margin, 1 - margin
     U, f, g, H, fresh = start
@@ -189,7 +235,22 @@ def _updated(
 
 
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
-    """The point of the highest score that need not be avoided; ties are broken at random."""
+    """The point of the highest score that need not be avoided; ties are broken at random.
+
+    Parameters
+    ----------
+    points, scores
+        The points (m, d) and their scores (m,).
+    belief
+        The domain, and the points to avoid.
+    rng
+        Breaks ties.
+
+    Returns
+    -------
+    Array
+        The point (d,); if all must be avoided, a random other one, or under noise the best one.
+    """
     order = np.lexsort([rng.random(len(points)), -np.nan_to_num(scores, nan=-np.inf)])
     free = first_free(points[order], belief.avoid, belief.domain)
     if free is not None:
@@ -207,7 +268,22 @@ def first_free(points: Array, avoid: Array, domain: Domain) -> int | None:
 
 
 def taken(points: Array, avoid: Array, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Whether each point (m, d) of the domain is one of the points to avoid (k, d), up to `SAME` in a continuum."""
+    """Whether each point (m, d) of the domain is one of the points to avoid (k, d), up to `SAME` in a continuum.
+
+    Parameters
+    ----------
+    points
+        Points (m, d) of the domain.
+    avoid
+        The points to avoid (k, d).
+    domain
+        The domain.
+
+    Returns
+    -------
+    Array
+        A mask (m,).
+    """
     if len(avoid) == 0:
         return np.zeros(len(points), dtype=bool)
     near = SAME if domain.size is None else ROUNDING
@@ -215,7 +291,27 @@ def taken(points: Array, avoid: Array, domain: Domain) -> npt.NDArray[np.bool_]:
 
 
 def unasked(domain: Domain, avoid: Array, rng: Generator) -> Array:
-    """A random point of the domain that need not be avoided."""
+    """A random point of the domain that need not be avoided.
+
+    Parameters
+    ----------
+    domain
+        Where to draw.
+    avoid
+        The points to avoid (k, d).
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Array
+        The point (d,).
+
+    Raises
+    ------
+    SpaceExhausted
+        If none is left, or none is found.
+    """
     if domain.size is not None and domain.size <= 100_000:
         points = domain.candidates(domain.size, rng)
         free = points[~taken(points, avoid, domain)]

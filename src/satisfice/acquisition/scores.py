@@ -92,15 +92,54 @@ class OverallScore:
 
 
 def probability_score(belief: Belief, level: float) -> MixedScore:
-    """P(f(x) >= level) under the mixture, as a standard score: it orders points in the same way and never underflows."""
+    """P(f(x) >= level) under the mixture, as a standard score: it orders points in the same way and never underflows.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    level
+        The value to reach.
+
+    Returns
+    -------
+    MixedScore
+        The score as a function of points.
+    """
     return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
 
 
 def excess_score(belief: Belief, level: float) -> MixedScore:
-    """log E[max(0, f(x) - level)] under the mixture."""
+    """log E[max(0, f(x) - level)] under the mixture.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    level
+        The value to exceed.
+
+    Returns
+    -------
+    MixedScore
+        The score as a function of points.
+    """
     return MixedScore(belief, partial(log_expected_excess, level=level), mix_logs)
 
 
 def bound_score(belief: Belief, by_mean: float, by_std: float) -> OverallScore:
-    """by_mean * mean + by_std * std of the mixture: an upper confidence bound, for example."""
+    """by_mean * mean + by_std * std of the mixture: an upper confidence bound, for example.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    by_mean, by_std
+        The coefficients.
+
+    Returns
+    -------
+    OverallScore
+        The score as a function of points.
+    """
     return OverallScore(belief, partial(linear_bound, by_mean=by_mean, by_std=by_std))

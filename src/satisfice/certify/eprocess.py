@@ -207,7 +207,18 @@ def _below(certified: Callable[[float], bool], top: float, step: float) -> float
 
 
 def look_skewed(values: Array) -> bool:
-    """Whether the values (m,) are too skewed for Gaussian noise, so that certificates which assume it may be wrong."""
+    """Whether the values (m,) are too skewed for Gaussian noise, so that certificates which assume it may be wrong.
+
+    Parameters
+    ----------
+    values
+        The replicates (m,).
+
+    Returns
+    -------
+    bool
+        False for fewer than `FEW` values.
+    """
     m = len(values)
     size = float(np.abs(values).max(initial=0.0)) or 1.0
     shares = values / size  # the squares of large values would overflow

@@ -142,7 +142,22 @@ def learn(
 
 
 def rounded(found: Learned[K], lam: float | None, prior: Prior) -> Learned[K]:
-    """Round the free hyperparameters to `GRAIN`, within the bounds; `lam` as given to `learn`."""
+    """Round the free hyperparameters to `GRAIN`, within the bounds; `lam` as given to `learn`.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+    prior
+        The prior on the free parameters, with their bounds.
+
+    Returns
+    -------
+    Learned
+        The same, rounded.
+    """
     parameters = np.clip(np.round(free_parameters(found, lam) / GRAIN) * GRAIN, prior.low, prior.high)
     kernel, rounded_lam = _split(found.kernel, lam, parameters)
     return replace(found, kernel=kernel, lam=rounded_lam, prior=prior.log_density_with_gradient(parameters)[0])
@@ -155,6 +170,22 @@ def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: 
     -log(evidence x prior) and S holds the spreads of the normal prior. A direction about which y says nothing has the
     eigenvalue 1 and costs nothing. Smaller eigenvalues are set to 1, since learning makes nothing wider. H comes from
     differences of the analytic gradient.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+    X, y
+        The points (n, d) and the values (n,).
+    prior
+        The prior on the free parameters.
+
+    Returns
+    -------
+    Learned
+        The same, with `objective` and `prior` multiplied by the factor.
     """
     at = free_parameters(found, lam)
     negative = _negative(found.kernel, lam, X, y, prior)
@@ -167,7 +198,20 @@ def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: 
 
 
 def free_parameters(found: Learned[K], lam: float | None) -> Array:
-    """The learned hyperparameters; log lambda is the last of them unless `lam` is given."""
+    """The learned hyperparameters; log lambda is the last of them unless `lam` is given.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+
+    Returns
+    -------
+    Array
+        The parameters.
+    """
     return found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
 
 

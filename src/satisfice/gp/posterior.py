@@ -77,7 +77,22 @@ def cholesky(K: Array) -> tuple[Array, float]:
 
 
 def solve_lower(L: Array, B: Array, transposed: bool = False) -> Array:
-    """L^-1 B, or L'^-1 B."""
+    """L^-1 B, or L'^-1 B.
+
+    Parameters
+    ----------
+    L
+        A lower triangular matrix (n, n).
+    B
+        The right-hand sides (n, m).
+    transposed
+        Whether to solve with L'.
+
+    Returns
+    -------
+    Array
+        The solution (n, m).
+    """
     solution, _ = lapack.dtrtrs(L, B, lower=1, trans=int(transposed))
     return solution
 

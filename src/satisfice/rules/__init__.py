@@ -75,5 +75,16 @@ RULES: dict[str, type[Rule]] = {
 
 
 def requirements_of(rule: Rule) -> Requirements:
-    """What a rule needs of the domain and the model."""
+    """What a rule needs of the domain and the model.
+
+    Parameters
+    ----------
+    rule
+        Any rule.
+
+    Returns
+    -------
+    Requirements
+        Its `requirements`, or none.
+    """
     return getattr(rule, "requirements", Requirements())

@@ -35,7 +35,18 @@ class Labels(NamedTuple):
 
 
 def arms_of(belief: Belief) -> Arms:
-    """Counts and means of the points of a finite domain."""
+    """Counts and means of the points of a finite domain.
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Arms
+        One arm for each point.
+    """
     arm, size = seen_at(belief), len(finite_points(belief))
     counts = np.bincount(arm, minlength=size).astype(np.float64)
     sums = np.bincount(arm, weights=belief.seen.values, minlength=size)

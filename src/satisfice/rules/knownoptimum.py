@@ -22,13 +22,43 @@ LEAST = 1e-9  # smallest std of f, so that the logarithm of the regret stays fin
 
 
 def minus_log_regret(mean: Array, std: Array, optimum: float) -> Score:
-    """-log E[max(0, f* - f)], where E[max(0, f* - f)] = (f* - mean) Phi(z) + std phi(z), z = (f* - mean) / std."""
+    """-log E[max(0, f* - f)], where E[max(0, f* - f)] = (f* - mean) Phi(z) + std phi(z), z = (f* - mean) / std.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    optimum
+        f*.
+
+    Returns
+    -------
+    Score
+        The score and its derivatives (m,).
+    """
     value, by_mean, by_std = log_expected_excess(-mean, std, -optimum)
     return Score(-value, by_mean, -by_std)
 
 
 def through_square(mean: Array, std: Array, optimum: float, prior: float, formula: Formula) -> Score:
-    """Turn a formula of the mean and std of f = f* - (prior + g)^2 / 2 into one of the mean and std of g."""
+    """Turn a formula of the mean and std of f = f* - (prior + g)^2 / 2 into one of the mean and std of g.
+
+    Parameters
+    ----------
+    mean, std
+        Those of g (m,).
+    optimum
+        f*.
+    prior
+        The prior mean of g.
+    formula
+        The formula for f.
+
+    Returns
+    -------
+    Score
+        The score and its derivatives in the mean and std of g (m,).
+    """
     mu = prior + mean
     spread = np.abs(mu) * std
     value, by_mean, by_std = formula(optimum - 0.5 * mu**2, np.maximum(spread, LEAST))

@@ -51,7 +51,18 @@ class OneStepAhead:
 
 @cache
 def legendre(count: int) -> tuple[Array, Array]:
-    """Nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
+    """Nodes and weights of Gauss-Legendre quadrature on (0, 1).
+
+    Parameters
+    ----------
+    count
+        The number of nodes.
+
+    Returns
+    -------
+    nodes, weights
+        Each (count,).
+    """
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
 
@@ -69,7 +80,24 @@ def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes
 def look_ahead(
     posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int = NODES
 ) -> OneStepAhead:
-    """The one-step look-ahead at queries (Q, d) with witnesses (M, d), by 2 `nodes` values of y per query."""
+    """The one-step look-ahead at queries (Q, d) with witnesses (M, d), by 2 `nodes` values of y per query.
+
+    Parameters
+    ----------
+    posterior
+        What is known of f.
+    queries, witnesses
+        The points to evaluate (Q, d), and those that represent the domain (M, d).
+    target
+        Where the quadrature is split.
+    nodes
+        Half the number of values y of each query.
+
+    Returns
+    -------
+    OneStepAhead
+        The marginals at the witnesses.
+    """
     xi, weights, variance = _what_it_may_give(posterior, queries, target, nodes)
     there = posterior.marginal(witnesses)
     move = posterior.covariance(queries, witnesses) / np.sqrt(variance)[:, None]
@@ -82,6 +110,20 @@ def good_action_score(ahead: OneStepAhead, target: float, gumbel: bool = True) -
 
     With `gumbel`, the law of the maximum is the Gumbel law with the same quartiles, as in max-value entropy search; otherwise
     it is the product 1 - prod_x' Phi((target - mu_t(x')) / sigma_t(x')) itself.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    target
+        The value to reach.
+    gumbel
+        Whether the law of the maximum is a Gumbel law.
+
+    Returns
+    -------
+    Array
+        The scores (Q,).
     """
     if gumbel:
         return ahead.average(_gumbel(ahead).probability_above(target))
@@ -93,7 +135,20 @@ def _gumbel(ahead: OneStepAhead) -> Gumbel:
 
 
 def lookahead_score(ahead: OneStepAhead, target: float) -> Array:
-    """E_y[max_x' P_t(f(x') >= target)] (Q,): the expected probability of the best point after the evaluation."""
+    """E_y[max_x' P_t(f(x') >= target)] (Q,): the expected probability of the best point after the evaluation.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    target
+        The value to reach.
+
+    Returns
+    -------
+    Array
+        The scores (Q,).
+    """
     return ahead.average(ndtr(((ahead.mean - target) / ahead.std).max(axis=2)))
 
 
@@ -146,7 +201,22 @@ def _entropy(p: Array) -> Array:
 
 
 def highest_draw(ahead: OneStepAhead, rng: Generator, draws: int = 100) -> Array:
-    """The highest of `draws` maxima drawn from the Gumbel law of each query (Q,), with common random numbers."""
+    """The highest of `draws` maxima drawn from the Gumbel law of each query (Q,), with common random numbers.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    rng
+        The random numbers.
+    draws
+        The number of draws.
+
+    Returns
+    -------
+    Array
+        The highest draw for each query (Q,).
+    """
     top = _gumbel(ahead).quantile(np.array(rng.random(draws).max()))
     return np.asarray(top.max(axis=1))
 
@@ -155,6 +225,18 @@ def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]
     """The points to compare, and those that represent the domain: all of a small finite set, otherwise a sample.
 
     Half of the queries are the most promising candidates by PG; the others lie all over the domain.
+
+    Parameters
+    ----------
+    belief
+        The domain, and what is known of f.
+    rng
+        The random numbers of the samples.
+
+    Returns
+    -------
+    queries, witnesses
+        The points to compare (Q, d), and those that represent the domain (M, d).
     """
     spread, near = belief.candidates(rng) if belief.points is None else (belief.points, belief.points[:0])
     if len(spread) + len(near) <= WITNESSES:
@@ -257,7 +339,13 @@ def _after(score: Callable[[OneStepAhead, float], Array]) -> QueryScore:
 
 @dataclass(frozen=True)
 class MaxValueEntropy:
-    """MES: maximise the information about the maximum, drawn from a Gumbel law (Wang and Jegelka 2017)."""
+    """MES: maximise the information about the maximum, drawn from a Gumbel law (Wang and Jegelka 2017).
+
+    Parameters
+    ----------
+    draws
+        The number of draws of the maximum.
+    """
 
     draws: int = 10
 
@@ -273,10 +361,18 @@ class MaxValueEntropy:
 
 @dataclass(frozen=True)
 class MaxValueInformation:
-    """The information about the maximum, averaged over the members, as a function of points."""
+    """The information about the maximum, averaged over the members, as a function of points.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    maxima
+        Draws of the maximum under each member (draws,).
+    """
 
     belief: Belief
-    maxima: tuple[Array, ...]  # of each member, (draws,)
+    maxima: tuple[Array, ...]
 
     def __call__(self, U: Array) -> Array:
         """The information (m,)."""

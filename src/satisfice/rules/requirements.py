@@ -43,14 +43,41 @@ class Requirements:
 
 
 def finite_points(belief: Belief) -> Array:
-    """All points of a finite domain (m, d)."""
+    """All points of a finite domain (m, d).
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Array
+        The points (m, d).
+
+    Raises
+    ------
+    BadInput
+        If the domain is not finite.
+    """
     if belief.points is None:
         raise BadInput("The rule needs a finite domain; pass a Finite, which Box.grid(n) makes of a box.")
     return belief.points
 
 
 def seen_at(belief: Belief) -> npt.NDArray[np.intp]:
-    """The index of the point of a finite domain at which each value was seen (n,)."""
+    """The index of the point of a finite domain at which each value was seen (n,).
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Array
+        The indices (n,).
+    """
     points = finite_points(belief)
     if len(belief.seen.values) == 0:
         return np.empty(0, dtype=np.intp)
@@ -66,17 +93,57 @@ def nothing_is_good() -> NoSurvivors:
 
 
 def promised_width(belief: Belief) -> Width:
-    """The width with which bounds hold at all points of a finite domain and at all times, if the kernel is the true one."""
+    """The width with which bounds hold at all points of a finite domain and at all times, if the kernel is the true one.
+
+    Parameters
+    ----------
+    belief
+        The domain, and the error rate.
+
+    Returns
+    -------
+    Width
+        A function of the round.
+    """
     return BayesianWidth(len(finite_points(belief)), belief.error_rate)
 
 
 def width_of(width: Width | PosteriorWidth, belief: Belief) -> float:
-    """The width in the coming round."""
+    """The width in the coming round.
+
+    Parameters
+    ----------
+    width
+        A width.
+    belief
+        The round, and the posterior.
+
+    Returns
+    -------
+    float
+        Its value.
+    """
     return width.given(single(belief)) if isinstance(width, PosteriorWidth) else width(belief.step)
 
 
 def single(belief: Belief) -> Posterior:
-    """The only posterior of a belief that is not a mixture."""
+    """The only posterior of a belief that is not a mixture.
+
+    Parameters
+    ----------
+    belief
+        A belief with one member.
+
+    Returns
+    -------
+    Posterior
+        That member.
+
+    Raises
+    ------
+    BadInput
+        If there are several.
+    """
     if len(belief.members) != 1:
         raise BadInput("The rule needs one posterior, not a mixture of kernels; pass a FixedModel or model='paper'.")
     return belief.members[0][1]

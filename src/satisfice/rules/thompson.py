@@ -19,13 +19,41 @@ JOINTLY = 1000  # up to this many points of a finite domain are drawn jointly; b
 
 
 def draw_member(belief: Belief, rng: Generator) -> Posterior:
-    """One of the posteriors, drawn by its weight."""
+    """One of the posteriors, drawn by its weight.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Posterior
+        A member.
+    """
     weights = np.array([weight for weight, _ in belief.members])
     return belief.members[rng.choice(len(weights), p=weights / weights.sum())][1]
 
 
 def draw_values(posterior: Posterior, points: Array, rng: Generator) -> Array:
-    """A draw of f at the points (m, d) of a finite domain, shape (m,)."""
+    """A draw of f at the points (m, d) of a finite domain, shape (m,).
+
+    Parameters
+    ----------
+    posterior
+        What is known of f.
+    points
+        The points (m, d).
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Array
+        The values (m,).
+    """
     if len(points) > JOINTLY:
         return draw_path(posterior, rng)(points)
     mean, covariance = posterior.joint(points)

@@ -23,19 +23,57 @@ class PosteriorWidth(Protocol):
 
 
 def checked_round(t: int) -> int:
-    """Return t; raise `BadInput` unless it is at least 1."""
+    """Return t; raise `BadInput` unless it is at least 1.
+
+    Parameters
+    ----------
+    t
+        The number of an evaluation.
+
+    Returns
+    -------
+    int
+        t.
+
+    Raises
+    ------
+    BadInput
+        If t < 1.
+    """
     if t < 1:
         raise BadInput(f"`t` of a width must be the number of an evaluation, counted from 1; got {t!r}.")
     return t
 
 
 def sqrt_log(t: int) -> float:
-    """sqrt(log t), the width of the paper's search for a good action (section 5.2)."""
+    """sqrt(log t), the width of the paper's search for a good action (section 5.2).
+
+    Parameters
+    ----------
+    t
+        The number of the evaluation, from 1.
+
+    Returns
+    -------
+    float
+        The width.
+    """
     return sqrt(log(checked_round(t)))
 
 
 def sqrt_log_cubed(t: int) -> float:
-    """sqrt(log(2t)^3), the width of the paper's experiment on lenient regret (section 5.1)."""
+    """sqrt(log(2t)^3), the width of the paper's experiment on lenient regret (section 5.1).
+
+    Parameters
+    ----------
+    t
+        The number of the evaluation, from 1.
+
+    Returns
+    -------
+    float
+        The width.
+    """
     return sqrt(log(2 * checked_round(t)) ** 3)
 
 

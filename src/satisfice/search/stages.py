@@ -160,5 +160,18 @@ WITH_MODEL: tuple[Stage, ...] = (replicate, probe_nearby, apply_rule)
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:
-    """The point of the first stage that proposes one, None if none does."""
+    """The point of the first stage that proposes one, None if none does.
+
+    Parameters
+    ----------
+    stages
+        The stages, in order.
+    turn
+        What they know.
+
+    Returns
+    -------
+    Array or None
+        The point (d,) in the user's units.
+    """
     return next((point for stage in stages if (point := stage(turn)) is not None), None)

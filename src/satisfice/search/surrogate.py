@@ -20,13 +20,25 @@ SILENT, LOUD = 1e-9, 1e3  # limits of the noise in the model's units: below ther
 
 @dataclass(frozen=True)
 class Estimate:
-    """The model's view of f at an evaluated point; values to be maximised."""
+    """The model's view of f at an evaluated point; values to be maximised.
 
-    index: int  # of an observation at the point
+    Parameters
+    ----------
+    index
+        The index of an observation at the point.
+    value
+        The posterior mean.
+    low, high
+        The interval of the search's confidence.
+    probability
+        The probability of being good; None where the model fails.
+    """
+
+    index: int
     value: float
     low: float
     high: float
-    probability: float | None  # of being good; None where the model fails
+    probability: float | None
 
 
 class Surrogate:

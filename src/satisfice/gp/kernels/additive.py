@@ -15,7 +15,15 @@ from satisfice.types import Array
 
 @dataclass(frozen=True)
 class AdditiveCross:
-    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n)."""
+    """Scaled differences, correlations and slopes between two sets of points, each (d, m, n).
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    difference, rho, slope
+        (x_j - x'_j) / l_j, rho(r_j) and rho'(r_j) / r_j (d, m, n).
+    """
 
     kernel: "Additive"
     difference: Array
@@ -35,12 +43,24 @@ class AdditiveCross:
 
 @dataclass(frozen=True)
 class AdditiveGram:
-    """Each pair of points once: rho, and slope(r) r^2, both summed over the coordinates that share a length-scale."""
+    """Each pair of points once: rho, and slope(r) r^2, both summed over the coordinates that share a length-scale.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    dimension
+        d.
+    rho
+        The sum of rho(r_j) for each pair (n (n - 1) / 2,).
+    bends
+        The sum of rho'(r_j) r_j for each length-scale and pair.
+    """
 
     kernel: "Additive"
     dimension: int
-    rho: Array  # (n (n - 1) / 2,)
-    bends: Array  # (length-scales, n (n - 1) / 2)
+    rho: Array
+    bends: Array
 
     @property
     def value(self) -> Array:

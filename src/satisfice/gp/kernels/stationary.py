@@ -67,7 +67,17 @@ class Radial(Scaled, ABC):
 
 @dataclass(frozen=True)
 class RadialPairs:
-    """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one."""
+    """Correlations and slopes between two sets of points; serves as `Cross`, and as `Gram` where the sets are one.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    U, X
+        The points (m, d) and (n, d).
+    r2, rho, slope
+        r^2, rho(r) and rho'(r) / r (m, n).
+    """
 
     kernel: Radial
     U: Array

@@ -164,7 +164,15 @@ class WithNugget:
 
 @dataclass(frozen=True)
 class NuggetPairs:
-    """The trend between two sets of points, plus the nugget where points coincide; serves as `Cross` and as `Gram`."""
+    """The trend between two sets of points, plus the nugget where points coincide; serves as `Cross` and as `Gram`.
+
+    Parameters
+    ----------
+    trend
+        The pairs of the trend.
+    nugget
+        The variance of the ripples.
+    """
 
     trend: RadialPairs
     nugget: float

@@ -31,12 +31,34 @@ Families = tuple[KernelPrior, ...]
 
 
 def has_grown(n: int) -> bool:
-    """A schedule for learning: at every n up to 12, then whenever n has grown by a tenth."""
+    """A schedule for learning: at every n up to 12, then whenever n has grown by a tenth.
+
+    Parameters
+    ----------
+    n
+        The number of observations.
+
+    Returns
+    -------
+    bool
+        Whether hyperparameters are learned at n.
+    """
     return n > 0 and (n == 1 or _tenths(n) > _tenths(n - 1))
 
 
 def every_third(n: int) -> bool:
-    """The paper's schedule: every 3 observations up to `OFTEN`, then whenever n has grown by a tenth."""
+    """The paper's schedule: every 3 observations up to `OFTEN`, then whenever n has grown by a tenth.
+
+    Parameters
+    ----------
+    n
+        The number of observations.
+
+    Returns
+    -------
+    bool
+        Whether hyperparameters are learned at n.
+    """
     return n > 0 and n % 3 == 0 if n <= OFTEN else has_grown(n)
 
 

@@ -10,7 +10,17 @@ from satisfice.gp.priors import auto_families, exact_families, paper_families
 
 @dataclass(frozen=True)
 class EitherModel:
-    """One model for exact values, another for noisy ones."""
+    """One model for exact values, another for noisy ones.
+
+    Parameters
+    ----------
+    exact
+        The model for exact values.
+    noisy
+        The model for noisy values.
+    starting_points
+        How many values the models need.
+    """
 
     exact: Model
     noisy: Model
