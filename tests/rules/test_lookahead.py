@@ -8,16 +8,16 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm, spearmanr, truncnorm
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum, max_value_information, quantile_of_maximum
+from satisfice.acquisition.maximum import gumbel_of_maximum, max_value_information, quantile_of_maximum
 from satisfice.domain.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
+from satisfice.rules.entropy import MaxValueEntropy
 from satisfice.rules.lookahead import (
     ZERO,
     GoodActionSearch,
     JointGoodActionSearch,
     Lookahead,
-    MaxValueEntropy,
     event_information,
     good_action_score,
     highest_draw,

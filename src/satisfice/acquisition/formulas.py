@@ -7,12 +7,11 @@ best value so far (PI and EI): the formulas are the same.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, ndtr, ndtri, ndtri_exp
+from scipy.special import erfcx, ndtr, ndtri_exp
 
 from satisfice.types import Array
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
-_CERTAIN = 8.3  # Phi of more rounds to 1
 
 
 class Score(NamedTuple):
@@ -120,7 +119,8 @@ def log_expected_excess(mean: Array, std: Array, level: float) -> Score:
     return Score(np.log(std) + log_h, by_mean / std, by_std / std)
 
 
-def _phi(u: Array) -> Array:
+def normal_density(u: Array) -> Array:
+    """phi(u) = exp(-u^2 / 2) / sqrt(2 pi)."""
     return np.exp(-0.5 * u * u - _HALF_LOG_2PI)
 
 
@@ -152,7 +152,7 @@ def _excess(u: Array) -> Score:
     lost three digits at a = 50; beyond that, its asymptotic series a^-2 (1 - 3 a^-2 + 15 a^-4 - ...).
     """
     near = np.maximum(u, -1.0)
-    h = _phi(near) + near * ndtr(near)
+    h = normal_density(near) + near * ndtr(near)
     a = np.maximum(-u, 1.0)
     far = np.maximum(a, 50.0)
     q = far**-2.0
@@ -161,7 +161,7 @@ def _excess(u: Array) -> Score:
     return Score(
         np.where(plain, np.log(h), -0.5 * u * u - _HALF_LOG_2PI + np.log(bracket)),
         np.where(plain, ndtr(near) / h, _mills(a) / bracket),
-        np.where(plain, _phi(near) / h, 1 / bracket),
+        np.where(plain, normal_density(near) / h, 1 / bracket),
     )
 
 
@@ -216,105 +216,3 @@ def mix_standard_scores(log_weights: Array, u: Array) -> tuple[Array, Array]:
     shares = np.exp(log_weights[:, None] + np.where(is_lower, below, above) - least)
     hazard = np.where(is_lower == negative, smaller[1], larger[1])
     return np.where(is_lower, small, -small), shares * hazard * _mills(-small)
-
-
-def quantile_of_maximum(mean: Array, std: Array, p: float, above: Array | float = -np.inf) -> Array:
-    """The p-quantile of max_i f_i for independent f_i ~ N(mean_i, std_i^2).
-
-    log F(m) = sum_i log Phi((m - mean_i) / std_i). Newton's method is applied to log(-log F(m)), which is decreasing, concave
-    and, since a maximum is nearly Gumbel, nearly linear: the first step overshoots slightly at most, and the others come back.
-    It starts at or left of the root, at max_i (mean_i + std_i Phi^-1(p)). No Phi is ever below p, so plain logs and ratios are
-    accurate; terms that round to 1 are left out, and so is every maximum whose quantile has been found.
-
-    Parameters
-    ----------
-    mean, std
-        Those of f_i; i runs over the last axis.
-    p
-        The probability.
-    above
-        Points known to lie left of the quantiles.
-
-    Returns
-    -------
-    Array
-        The quantiles, one for each maximum.
-    """
-    wanted = np.log(-np.log(p))
-    start = np.maximum((mean + std * ndtri(p)).max(axis=-1), above)
-    counted = ~(start[..., None] - mean > _CERTAIN * std)
-    mean, std = mean[counted], np.broadcast_to(std, mean.shape)[counted]
-    counts = counted.sum(axis=-1).ravel()
-    m, left = start.ravel(), np.arange(start.size)
-    for _ in range(12):
-        first = np.cumsum(counts) - counts
-        u = (np.repeat(m[left], counts) - mean) / std
-        cdf = ndtr(u)
-        log_cdf = np.minimum(np.add.reduceat(np.log(cdf), first), -1e-300)
-        excess = np.log(-log_cdf) - wanted
-        m[left] -= excess * log_cdf / np.add.reduceat(_phi(u) / (cdf * std), first)
-        off = np.abs(excess) >= 1e-4  # otherwise the last step has squared the error
-        if not off.any():
-            break
-        stay = np.repeat(off, counts)
-        mean, std, counts, left = mean[stay], std[stay], counts[off], left[off]
-    return m.reshape(start.shape)
-
-
-class Gumbel(NamedTuple):
-    """P(max <= m) = exp(-exp(-(m - location) / scale)), the law that max-value entropy search fits to a maximum."""
-
-    location: Array
-    scale: Array
-
-    def quantile(self, p: Array) -> Array:
-        """The value below which the maximum stays with probability p."""
-        return self.location - self.scale * np.log(-np.log(p))
-
-    def probability_above(self, level: float) -> Array:
-        """P(max >= level)."""
-        return -np.expm1(-np.exp(np.clip(-(level - self.location) / self.scale, -700.0, 700.0)))
-
-
-def gumbel_of_maximum(mean: Array, std: Array) -> Gumbel:
-    """The Gumbel law with the quartiles .25 and .75 of max_i f_i (Wang and Jegelka 2017, section 3.1).
-
-    Parameters
-    ----------
-    mean, std
-        Those of f_i; i runs over the last axis.
-
-    Returns
-    -------
-    Gumbel
-        One law for each maximum.
-    """
-    low = quantile_of_maximum(mean, std, 0.25)
-    high = quantile_of_maximum(mean, std, 0.75, above=low)
-    scale = np.maximum((high - low) / (np.log(-np.log(0.25)) - np.log(-np.log(0.75))), 1e-12)
-    return Gumbel(low + scale * np.log(-np.log(0.25)), scale)
-
-
-def max_value_information(mean: Array, std: Array, maxima: Array) -> Score:
-    """The information about the maximum of f, averaged over draws of it (Wang and Jegelka 2017, eq. 6).
-
-    This is the mean over the maxima m of g phi(g) / (2 Phi(g)) - log Phi(g), g = (m - mean) / std: the reduction of the entropy
-    of f(x) from knowing that it stays below m.
-
-    Parameters
-    ----------
-    mean, std
-        Those of f (m,).
-    maxima
-        Draws of the maximum (draws,).
-
-    Returns
-    -------
-    Score
-        The information in nats, and its derivatives (m,).
-    """
-    g = (maxima[:, None] - mean) / std
-    log_cdf, hazard = log_cdf_and_hazard(g)
-    value = 0.5 * g * hazard - log_cdf
-    slope = -0.5 * hazard * (1 + g * (g + hazard))  # d/dg, with hazard' = -hazard (g + hazard)
-    return Score(value.mean(axis=0), -slope.mean(axis=0) / std, -(slope * g).mean(axis=0) / std)

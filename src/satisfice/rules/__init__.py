@@ -9,10 +9,11 @@ from satisfice.rules.analytic import ExpectedExcess, ExpectedImprovement, Probab
 from satisfice.rules.aspiration import Aspiration
 from satisfice.rules.baselines import ExploreThenCommit, Random, Sobol
 from satisfice.rules.elimination import Elimination, GoodElimination
+from satisfice.rules.entropy import MaxValueEntropy
 from satisfice.rules.goodarms import AnytimeThresholding, DilemmaOfConfidence, UpperBoundGoodArm
 from satisfice.rules.knownoptimum import ConfidenceBoundMinimisation, ExpectedRegret
 from satisfice.rules.levelset import LevelSetEstimation, Straddle, TruncatedVariance
-from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead, MaxValueEntropy
+from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead
 from satisfice.rules.requirements import Requirements
 from satisfice.rules.thompson import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling
 from satisfice.rules.ucb import DoubledConfidence, IntersectedConfidence, UpperConfidence

@@ -1,4 +1,4 @@
-"""Rules that look one evaluation ahead, or use the law of the maximum: gs, gs-joint, lookahead, mes."""
+"""Rules that look one evaluation ahead for a good action: gs, gs-joint, lookahead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from numpy.random import Generator, default_rng
 from scipy.special import entr, log_ndtr, ndtr, ndtri
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
-from satisfice.acquisition.optimise import best_of, descending, maximise
+from satisfice.acquisition.formulas import standard_score
+from satisfice.acquisition.maximum import Gumbel, gumbel_of_maximum
+from satisfice.acquisition.optimise import best_of, descending
 from satisfice.gp.posterior import FLOOR, Posterior, cholesky
 from satisfice.types import Array
 
@@ -335,56 +336,3 @@ def _after(score: Callable[[OneStepAhead, float], Array]) -> QueryScore:
         return score(look_ahead(posterior, queries, witnesses, target, nodes), target)
 
     return of
-
-
-@dataclass(frozen=True)
-class MaxValueEntropy:
-    """MES: maximise the information about the maximum, drawn from a Gumbel law (Wang and Jegelka 2017).
-
-    Parameters
-    ----------
-    draws
-        The number of draws of the maximum.
-    """
-
-    draws: int = 10
-
-    def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of the information, averaged over the members of the belief."""
-        witnesses = np.vstack(belief.candidates(rng)) if belief.points is None else belief.points
-        shares = rng.random(self.draws)
-        maxima = tuple(
-            gumbel_of_maximum(*posterior.marginal(witnesses)).quantile(shares) for _, posterior in belief.members
-        )
-        return maximise(MaxValueInformation(belief, maxima), belief, rng)
-
-
-@dataclass(frozen=True)
-class MaxValueInformation:
-    """The information about the maximum, averaged over the members, as a function of points.
-
-    Parameters
-    ----------
-    belief
-        The members and their weights.
-    maxima
-        Draws of the maximum under each member (draws,).
-    """
-
-    belief: Belief
-    maxima: tuple[Array, ...]
-
-    def __call__(self, U: Array) -> Array:
-        """The information (m,)."""
-        pairs = zip(self.belief.members, self.maxima, strict=True)
-        return np.asarray(sum(w * max_value_information(*p.marginal(U), maxima).value for (w, p), maxima in pairs))
-
-    def with_gradient(self, U: Array) -> tuple[Array, Array]:
-        """The information (m,) and its derivatives in U (m, d)."""
-        value, gradient = np.zeros(len(U)), np.zeros(U.shape)
-        for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
-            part = posterior.marginal_with_vjp(U)
-            score: Score = max_value_information(part.mean, part.std, maxima)
-            value += weight * score.value
-            gradient += weight * part.vjp(score.by_mean, score.by_std)
-        return value, gradient

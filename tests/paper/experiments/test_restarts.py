@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum
+from satisfice.acquisition.maximum import gumbel_of_maximum
 from satisfice.acquisition.scores import probability_score
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput

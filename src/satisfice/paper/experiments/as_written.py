@@ -19,7 +19,8 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum, standard_score
+from satisfice.acquisition.formulas import standard_score
+from satisfice.acquisition.maximum import gumbel_of_maximum
 from satisfice.acquisition.optimise import ScoreFunction
 from satisfice.acquisition.scores import bound_score, excess_score, probability_score
 from satisfice.errors import BadInput
@@ -28,7 +29,8 @@ from satisfice.paper.experiments.good_action import GoodActionScore, HighestMaxi
 from satisfice.paper.experiments.restarts import Ends, climb_from
 from satisfice.rules import Rule
 from satisfice.rules.baselines import Random
-from satisfice.rules.lookahead import WITNESSES, ZERO, MaxValueInformation
+from satisfice.rules.entropy import MaxValueInformation
+from satisfice.rules.lookahead import WITNESSES, ZERO
 from satisfice.rules.requirements import single
 from satisfice.rules.widths import sqrt_log
 from satisfice.types import Array

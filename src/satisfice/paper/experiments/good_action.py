@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.special import ndtr, ndtri
 
-from satisfice.acquisition.formulas import quantile_of_maximum
+from satisfice.acquisition.maximum import quantile_of_maximum
 from satisfice.gp.kernels import Cross
 from satisfice.gp.posterior import FLOOR, MarginalWithVjp, Posterior
 from satisfice.rules.lookahead import NODES_ON_A_BOX, legendre
