@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from satisfice.certify.replicates import key_of
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
 from satisfice.search.search import Search
-from satisfice.study.space import Space
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -23,7 +23,7 @@ try:
     from sklearn.utils import check_random_state, get_tags  # type: ignore[import-untyped]
     from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
 except ImportError as error:
-    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install '.[sklearn]' in the clone brings it"
+    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: run pip install '.[sklearn]' in the clone."
     raise MissingExtra(wanted) from error
 
 ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted
@@ -47,7 +47,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     Parameters
     ----------
     estimator : what is tuned.
-    space : its parameters by name, in the short forms of `satisfice.study.space.Space`, or a table of candidates.
+    space : its parameters by name, in the short forms of `satisfice.domain.space.Space`, or a table of candidates.
     target : the score to reach; scores are better when larger, as everywhere in scikit-learn.
     scoring : one metric, as in GridSearchCV; several are refused.
     budget : the largest number of evaluations, repeats and failures included.
@@ -140,7 +140,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, **params: Any) -> "SatisficeSearchCV":
         """The search itself, after it has run; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
         if isinstance(self.scoring, list | tuple | set | dict):
-            raise BadInput(f"scoring: {self.scoring!r:.80} came; one metric was wanted, the one that has the target")
+            raise BadInput(f"`scoring` must be one metric, the one that has the target; got {self.scoring!r:.80}.")
         self._folds = None  # what a number of folds means
         if self.cv is None or isinstance(self.cv, Integral):
             self._folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -215,7 +215,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     raise
                 raise _AllFoldsFailed(str(error)) from error
         if "mean_test_score" not in results:
-            raise BadInput("scoring: a callable that returns several scores came; one number was wanted")
+            raise BadInput("`scoring` must return one number; got a callable that returns several scores.")
         return float(results["mean_test_score"][-1])
 
     def _splitter(self, seed: int) -> Callable[[int], Any]:

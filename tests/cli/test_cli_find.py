@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from satisfice.cli import main
 from satisfice.cli.studies import hidden
-from satisfice.study.storage import open_storage
+from satisfice.study.workers.storage import open_storage
 
 HILL = "import sys; x, y = map(float, sys.argv[1:3]); print('value:', -(x - 0.3) ** 2 - (y - 0.6) ** 2)"
 SPACE = ["--param", "x=0.0:1.0", "--param", "y=0.0:1.0"]

@@ -12,9 +12,8 @@ from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Certificate
 from satisfice.certify.hope import Outlook
 from satisfice.checks import named
-from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.product import Product
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
 from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
@@ -25,7 +24,7 @@ from satisfice.search.config import SearchConfig
 from satisfice.search.observations import Observations
 from satisfice.search.stages import WITH_MODEL, WITHOUT_MODEL, Turn, fill_space, first_proposal
 from satisfice.search.surrogate import Estimate, Surrogate
-from satisfice.types import Array, Noise
+from satisfice.types import Array, Domain, Noise
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 CONTRADICTED = (
@@ -41,7 +40,7 @@ class Search:
     Parameters
     ----------
     domain
-        Where to look: a `Box`, a `Mixed` or a `Finite`.
+        Where to look: a `Box` or a `Finite`.
     target
         The value to reach.
     rule
@@ -93,8 +92,8 @@ class Search:
         confirm: bool = True,
         seed: int = 0,
     ) -> None:
-        if not isinstance(domain, Box | Mixed | Finite):
-            raise BadInput(f"`domain` must be a Box, a Mixed or a Finite; got {domain!r}.")
+        if not isinstance(domain, Product | Finite):
+            raise BadInput(f"`domain` must be a Box or a Finite; got {domain!r}.")
         self.config = SearchConfig(
             target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm
         )
