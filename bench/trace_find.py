@@ -71,7 +71,8 @@ def imports() -> dict[str, set[str]]:
         while todo:
             node = todo.pop()
             if isinstance(node, ast.ImportFrom) and node.module:
-                seen |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+                inside = {f"{node.module}.{each.name}" for each in node.names}
+                seen |= inside if inside <= named else {node.module, *inside}
             elif isinstance(node, ast.Import):
                 seen |= {each.name for each in node.names}
             elif not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):

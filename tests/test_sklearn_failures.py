@@ -89,7 +89,7 @@ def test_a_callable_of_several_scores_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"space": {"var_smoothing": (1.0, 0.0)}}, "space: var_smoothing: .* low <= high"),
+        ({"space": {"var_smoothing": (1.0, 0.0)}}, r"`space\[.var_smoothing.\]` must have .* low <= high"),
         ({"space": {"nonsense": (0.0, 1.0)}}, "Invalid parameter 'nonsense'"),
         ({"target": "high"}, "'target' parameter"),
         ({"target": np.nan}, "`target` must be a finite number; got nan"),

@@ -115,7 +115,7 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
     ("words", "said"),
     [
         (["find", "--target", "1", "--param", "x=1:", *COMMAND], "--param x=1:"),
-        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], "space: x"),
+        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], r"`space\[.x.\]` must have"),
         (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "does not use the parameter 'x'"),
         (
             ["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"],

@@ -281,7 +281,7 @@ def test_rounding_never_asks_a_point_twice():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"domain": [(0, 1)]}, "`domain` must be a Box or a Finite; got"),
+        ({"domain": [(0, 1)]}, "`domain` must be a Space, a Box or a Finite; got"),
         ({"target": np.nan}, "`target` must be a finite number; got nan"),
         ({"target": "high"}, "got 'high' of type str"),
         ({"rule": "best"}, "one of apt, aspire, auto, "),

@@ -190,7 +190,7 @@ def test_parameters_may_depend_on_others():
     answer = find(objective, space, 0.95, noise=0, seed=1, budget=40)
     assert answer.verdict == "good"
     assert answer.params == {"kind": "deep", "layers": 6}
-    with pytest.raises(BadInput, match="function as space"):
+    with pytest.raises(BadInput, match="got a function as `space`"):
         find(objective, space, 0.95, history=[])
 
 

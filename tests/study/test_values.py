@@ -136,9 +136,15 @@ def test_a_missing_value_is_refused():
 
 @pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
 def test_a_truth_value_counts_as_one_or_zero_only_when_asked(value):
-    assert as_objective(value, allow_bool=True) == float(value)
+    assert as_objective(value, (0.0, 1.0)) == float(value)
     with pytest.raises(BadValue, match="of type bool"):
         as_objective(value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, 2])
+def test_a_value_outside_of_the_range_is_refused(value):
+    with pytest.raises(BadValue, match=rf"within the range 0 to 1; it returned {float(value)}"):
+        as_objective(value, (0.0, 1.0))
 
 
 def test_the_message_shows_what_came():

@@ -1,7 +1,7 @@
 """Leases: a running trial shows that its worker lives, and living workers cancel the trials of dead ones.
 
-In Optuna, a trial that was asked for shows no sign of life. So a worker writes a counter, the beat, into its trial every period; a trial
-whose beat stands still is lost. Every process measures with its own monotonic clock: the time of day plays no part.
+In Optuna, a trial that was asked for shows no sign of life. So a worker writes a counter, the beat, into its trial every
+period; a trial whose beat stands still is lost. Every process measures with its own monotonic clock, never with the time of day.
 """
 
 import math
@@ -67,7 +67,7 @@ class Lease:
         for trial in _optuna.trials_of(study, TrialState.WAITING):
             lease = cls(study, _optuna.id_of(trial), period)
             with suppress(UpdateFinishedTrialError):  # another worker was faster
-                if _optuna.begin_waiting(study, lease.trial_id, LEASE, lease._next()):
+                if _optuna.begin_waiting(study, lease.trial_id, LEASE, lease._next() if lease._needed else None):
                     return lease
         return None
 

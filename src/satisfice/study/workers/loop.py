@@ -17,6 +17,7 @@ from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExha
 from satisfice.study import _optuna
 from satisfice.study.progress import Progress
 from satisfice.study.proposal import CANCELLED
+from satisfice.study.replay import StudyReplay
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LEASE, PERIOD, Lease, Look, reason_of, reclaim
@@ -138,27 +139,36 @@ class Workers:
                 self._last_look = time.monotonic()
                 reclaim(self._study, self._looks)
 
-    def _await_others(self, ended: int) -> bool:
-        """Wait until a trial of another process ends, as long as any shows a sign of life; whether one has ended.
+    def _await(self, ended: int, goes_on: Callable[[StudyReplay], bool]) -> bool:
+        """Wait until more than `ended` trials have ended; False if `goes_on` says so, or it is over.
 
-        A trial whose worker died is cancelled meanwhile, and then its evaluation may be made again.
+        A trial whose worker died is cancelled meanwhile.
         """
-        first: dict[int, Any] = {}
         while not self._is_over():
             with self._sampler.replaying(self._study) as replay:
                 if replay.endings > ended:
                     return True
-                with self._lock:
-                    mine = {lease.trial_id for lease in self._evaluating.values()}
-                running = {_optuna.id_of(trial): trial.system_attrs.get(LEASE) for trial in replay.running}
-                leases = {trial_id: lease for trial_id, lease in running.items() if trial_id not in mine}
-            first = first or leases
-            if not any(lease is not None and lease == first.get(key) for key, lease in leases.items()):
-                return False
+                if not goes_on(replay):
+                    return False
             with self._interrupts.allowed():
                 time.sleep(PAUSE)
             self._reclaim()
         return False
+
+    def _await_others(self, ended: int) -> bool:
+        """Wait until a trial of another process ends, or each has shown a sign of life; whether one has ended."""
+        first: dict[int, Any] = {}
+
+        def is_silent(replay: StudyReplay) -> bool:
+            with self._lock:
+                mine = {lease.trial_id for lease in self._evaluating.values()}
+            running = {_optuna.id_of(trial): trial.system_attrs.get(LEASE) for trial in replay.running}
+            leases = {trial_id: lease for trial_id, lease in running.items() if trial_id not in mine}
+            if not first:
+                first.update(leases)
+            return any(lease is not None and lease == first.get(key) for key, lease in leases.items())
+
+        return self._await(ended, is_silent)
 
     def _evaluate_one(self) -> bool:
         """Evaluate one setting; False if there is none left to evaluate."""
@@ -176,7 +186,9 @@ class Workers:
                         given = self._prepare(trial)
                     except (SpaceExhausted, NoSurvivors) as problem:
                         self._cancel(lease, "nothing was left to ask for")
-                        goes_on = self._await_any()
+                        with self._sampler.replaying(self._study) as replay:
+                            ended = replay.endings
+                        goes_on = self._await(ended, lambda replay: bool(replay.running))
                         self.nothing_left = None if goes_on or self._is_over() else str(problem)
                         return goes_on
                     failed = self._evaluate(lease, given)
@@ -231,21 +243,6 @@ class Workers:
                 f"{len(errors)} of {ended} evaluations failed; {which} was: {error}. Correct the objective or the space, then "
                 f"make the same call again: if the study {self._study.study_name!r} has a storage, the call goes on with it."
             )
-
-    def _await_any(self) -> bool:
-        """Wait for a running trial to end; False if none is running, for then there will never be anything to evaluate."""
-        with self._sampler.replaying(self._study) as replay:
-            ended = replay.endings
-        while not self._is_over():
-            with self._sampler.replaying(self._study) as replay:
-                if replay.endings > ended:
-                    return True
-                if not replay.running:
-                    return False
-            with self._interrupts.allowed():
-                time.sleep(PAUSE)
-            self._reclaim()
-        return False
 
     def _begin(self) -> Lease:
         """Start a trial: one from the queue, else a new one."""
