@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from satisfice import Box, Finite, Mixed, Search
+from satisfice import Box, Finite, Search
 from satisfice.certify.eprocess import Bounded, KnownNoise, LearnedNoise
 from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
+from satisfice.domain.parameters import Levels, LogInteger
+from satisfice.domain.product import Product
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -306,8 +308,8 @@ SPELLINGS = [[0.3], [0.1 + 0.2], [0.3]]
     ("domain", "spellings"),
     [
         (Finite(TABLE), SPELLINGS),
-        (Mixed([(0.0, 0.3)], levels={0: [0.0, 0.1, 0.2, 0.3]}), SPELLINGS),
-        (Mixed([(0.0, np.log(9))], logs=[0]), [[np.log(3)], [np.nextafter(np.log(3), 2)], [np.log(3)]]),
+        (Product([Levels([0.0, 0.1, 0.2, 0.3])]), SPELLINGS),
+        (Product([LogInteger(1, 9)]), [[np.log(3)], [np.nextafter(np.log(3), 2)], [np.log(3)]]),
         (Box([(0.0, 1.0)]), [[0.0], [-0.0], [0.0]]),
         (Box([(0, 3)], integers=[0]), [[3], [3.0], [np.float32(3)]]),
     ],

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from satisfice.cli import main
 from satisfice.cli.studies import hidden
-from satisfice.study.storage import open_storage
+from satisfice.study.workers.storage import open_storage
 
 HILL = "import sys; x, y = map(float, sys.argv[1:3]); print('value:', -(x - 0.3) ** 2 - (y - 0.6) ** 2)"
 SPACE = ["--param", "x=0.0:1.0", "--param", "y=0.0:1.0"]
@@ -115,7 +115,7 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
     ("words", "said"),
     [
         (["find", "--target", "1", "--param", "x=1:", *COMMAND], "--param x=1:"),
-        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], "space: x"),
+        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], r"`space\[.x.\]` must have"),
         (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "does not use the parameter 'x'"),
         (
             ["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"],

@@ -9,9 +9,9 @@ import optuna
 import pytest
 
 from satisfice.cli import main
-from satisfice.study.config import SearchConfig
-from satisfice.study.space import Space
-from satisfice.study.storage import open_study
+from satisfice.domain.space import Space
+from satisfice.study.config import StudyConfig
+from satisfice.study.workers.storage import open_study
 
 WHERE = ["--storage", "s.db", "--name", "n"]
 
@@ -49,7 +49,7 @@ def test_a_study_that_was_only_just_opened_has_a_status(study, capsys):
 
 @pytest.mark.parametrize("space", [None, Space.of({"x": (0.0, 1.0)})], ids=["by a function", "by name"])
 def test_before_the_first_evaluation_the_target_and_what_runs_are_told(space, study, capsys):
-    SearchConfig(0.25, "minimize", space=space).store(study)
+    StudyConfig(0.25, "minimize", space=space).store(study)
     assert main(["status", "--csv", "-", *WHERE]) == 0
     assert capsys.readouterr().out == f"number,{'' if space is None else 'x,'}value,state,repeats,hope,error,seconds\n"
     trial = study.ask()
@@ -71,7 +71,7 @@ def test_a_report_says_that_there_is_nothing_yet(study, capsys):
     assert main(["report", *WHERE]) == 2
     assert "Study 'n' has no evaluations yet, so there is nothing to report" in capsys.readouterr().err
     assert not Path("report.html").exists()
-    SearchConfig(0.25, "minimize", space=Space.of({"x": (0.0, 1.0)})).store(study)
+    StudyConfig(0.25, "minimize", space=Space.of({"x": (0.0, 1.0)})).store(study)
     assert main(["report", *WHERE]) == 0  # the space is known: a page without values
     assert "at most 0.25" in Path("report.html").read_text()
 
@@ -83,7 +83,7 @@ def test_a_study_of_another_program_is_not_asked_for_an_option_that_does_not_exi
         assert main([command, *WHERE]) == 2
         said = capsys.readouterr().err
         assert "study 'n' has no target" in said
-        assert "view(study, target=...)" in said
+        assert "`answer_of`" in said
 
 
 def test_a_table_of_evaluations_needs_no_model_and_no_target(tmp_path):

@@ -22,8 +22,8 @@ def main(seconds: int) -> None:
     with atheris.instrument_imports(include=["satisfice.cli", "satisfice.cli.value", "satisfice.study"]):
         from satisfice.cli.params import read_params
         from satisfice.cli.value import CommandFailed, read_value
+        from satisfice.domain.space import Space
         from satisfice.errors import BadInput
-        from satisfice.study.space import Space
         from satisfice.study.warm_start import _params, _rows, _value
 
     space, tried = Space.of(SPACE), {"parameters": 0, "printed values": 0, "tables": 0}

@@ -15,7 +15,7 @@ from workers import lost_of, run, running_of, seconds_until_quiet, start, trials
 
 from satisfice import find
 from satisfice.study.snapshot import snapshot
-from satisfice.study.storage import open_study
+from satisfice.study.workers.storage import open_study
 
 pytestmark = pytest.mark.faults
 DATA = Path(__file__).parents[1] / "data"

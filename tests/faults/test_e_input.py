@@ -16,7 +16,7 @@ from satisfice import find
 from satisfice.cli import main
 from satisfice.cli.objective import CommandFailed, CommandObjective
 from satisfice.errors import BadInput
-from satisfice.study.storage import open_study
+from satisfice.study.workers.storage import open_study
 
 pytestmark = pytest.mark.faults
 SHELL = [

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from studies import SPACE, score, study
 
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.report import page, slices
 from satisfice.study.find import find
 from satisfice.study.snapshot import Evaluation, snapshot
-from satisfice.study.space import Space
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_parameters_of_every_kind_are_drawn():
     }
     seen = study(9.0, 8, space=space, f=lambda p: p["s"] + 0.1 * p["f"])
     assert kinds(page.html(seen)).count("slice") == 5
-    for name, distribution in seen.space.distributions.items():
+    for name, distribution in seen.space.parameters.items():
         for value in slices.grid(distribution, 30):
             seen.space.encode({**seen.answer.params, name: value})  # each is allowed
 
@@ -206,7 +206,7 @@ def test_settings_that_depend_on_others_have_a_page():
 
 
 def test_names_keep_their_place(good):
-    assert list(Space.of(SPACE).distributions) == re.findall(r'<th scope="col"><bdi>(\w+)</bdi>', page.html(good))
+    assert list(Space.of(SPACE).parameters) == re.findall(r'<th scope="col"><bdi>(\w+)</bdi>', page.html(good))
 
 
 def test_outliers_are_arrows_at_the_edge_and_squash_nothing():

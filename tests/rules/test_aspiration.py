@@ -8,7 +8,8 @@ from numpy.random import default_rng
 from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer, Real
+from satisfice.domain.product import Product
 from satisfice.rules.analytic import ProbabilityGood
 from satisfice.rules.aspiration import HUNCH, NEAREST, Aspiration
 
@@ -53,7 +54,7 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step
 SEARCHED = {
     "box": Box([(0.0, 1.0)] * 3),
     "whole": Box([(0.0, 1.0), (0, 10), (-3, 3)], integers=[1, 2]),
-    "choices": Mixed([(0.0, 1.0), *[(0, 1)] * 5], choices=[(1, 2, 3), (4, 5)]),
+    "choices": Product([Real(0, 1), Categorical("abc"), Categorical("ab")]),
 }
 
 
@@ -90,7 +91,7 @@ def test_a_line_is_asked_far_from_earlier_points_on_it():
 
 SWITCHES = {
     "box": Box([(0.0, 1.0), (0, 10), (0, 9), (-1, 3)], integers=[1, 2, 3], switches=[1, 3]),
-    "mixed": Mixed([(0.0, 1.0), (0, 10), (0, 9), (-1, 3), (0, 1), (0, 1)], (), [(4, 5)], [1, 2, 3], switches=[1, 3]),
+    "mixed": Product([Real(0, 1), Integer(0, 10), Integer(0, 9), Integer(-1, 3), Categorical("ab")], switches=[1, 3]),
 }
 
 

@@ -8,7 +8,8 @@ from scipy.stats import norm
 from satisfice.acquisition.belief import Belief, Seen
 from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer
+from satisfice.domain.product import Product
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
@@ -121,7 +122,7 @@ def test_a_rule_maximises_its_utility(name, utility, members):
     [
         Finite(np.arange(8.0)[:, None]),
         Box([(0, 3), (0, 1)], integers=[0, 1]),
-        Mixed([(0, 3), (0, 1), (0, 1)], choices=[(1, 2)], integers=[0]),
+        Product([Integer(0, 3), Categorical("ab")]),
     ],
 )
 def test_random_and_sobol_cover_the_domain_in_an_order_given_by_the_seed(domain, name):

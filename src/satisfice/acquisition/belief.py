@@ -8,10 +8,9 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.formulas import log_cdf_and_hazard, probability_good
-from satisfice.domain.box import Domain
 from satisfice.domain.finite import Finite
 from satisfice.gp.posterior import Marginal, MarginalWithVjp, Posterior
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 SPREAD = 256  # candidates over the whole domain
 CLEARLY = 0.1  # a value this far below the target is clearly bad, in standardised units

@@ -8,9 +8,8 @@ from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
-from satisfice.domain.box import Domain
 from satisfice.errors import SpaceExhausted
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 RESTARTS = 10  # the paper's number
 POLISHED = 2  # the number of restarts that climb on for another run of rounds

@@ -91,7 +91,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     0 good, 3 open, 4 none, 2 wrong input, 1 too many failures,
     130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
     """
-    from satisfice.study.interrupt import Ending
+    from satisfice.study.workers.interrupts import Ending
 
     given = SimpleNamespace(**values)
     check_output(given.storage, csv=given.csv, as_json=given.as_json)
@@ -119,10 +119,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
 
 def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, line: str) -> "Answer":
     """Run the search."""
+    from satisfice.domain.space import Space
     from satisfice.search.search import Search
     from satisfice.study.find import find
-    from satisfice.study.space import Space
-    from satisfice.study.storage import open_storage, open_study
+    from satisfice.study.workers.storage import open_storage, open_study
 
     space = Space.of(params)
     problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}

@@ -80,9 +80,9 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
 
     Numbers are written by `repr`, so that they can be read back exactly, and texts so that no spreadsheet runs them.
     """
+    from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file
     from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
-    from satisfice.study.space import COLUMNS
 
     space, evaluations = listing(study)
     names = parameter_names(space, evaluations)

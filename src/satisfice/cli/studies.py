@@ -22,7 +22,7 @@ def stored_study(storage: str, name: str) -> "optuna.Study":
     """Return the study; raise `BadInput` if there is none."""
     import optuna
 
-    from satisfice.study.storage import open_storage
+    from satisfice.study.workers.storage import open_storage
 
     if "://" not in storage and not os.path.lexists(storage):
         raise BadInput(f"`--storage`: there is no file {storage}. Create it with `satisfice find`, or name another.")
@@ -49,7 +49,7 @@ def hidden(storage: str) -> str:
     """Return the storage as it may be shown: a URL without its password."""
     if "://" not in storage:
         return storage
-    from satisfice.study.retrying_storage import shown
+    from satisfice.study.workers.retry import shown
 
     url = _url(storage)
     return storage.split("://")[0] + "://..." if url is None else shown(url)

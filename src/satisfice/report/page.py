@@ -8,15 +8,17 @@ from typing import Any
 
 import jinja2
 import numpy as np
+import optuna
 from markupsafe import Markup
 
 from satisfice.checks import sign_of
-from satisfice.errors import NumericalFailure
+from satisfice.errors import BadInput, NumericalFailure
 from satisfice.report import plots, slices, text
 from satisfice.report.files import check_path, write_file
 from satisfice.report.svg import Linear, scale_around, shown
 from satisfice.study.proposal import ENDED
-from satisfice.study.snapshot import Evaluation, StudySnapshot, parameter_names
+from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot, parameter_names
+from satisfice.study.snapshot import snapshot as snapshot_of
 
 ROWS = 1_000  # of the table
 DRAWN = 800  # evaluations in the history
@@ -34,6 +36,36 @@ class Picture:
     text: str
     svg: Markup
     narrow: Markup | None = None
+
+
+def write_report(
+    study: optuna.Study | StudyAnswer, path: str | os.PathLike[str], *, target: float | None = None
+) -> Path:
+    """Write a study as one HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    study
+        A study, or the answer of `find` or `answer_of`.
+    path
+        Where to write. A study is never replaced.
+    target
+        The value to reach; None for the target that is stored in the study.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    BadInput
+        If the study has no finished trial or no target, or the file cannot be written.
+    """
+    found = study.study if isinstance(study, StudyAnswer) else study
+    if found is None:
+        raise BadInput("`study` must be a study, or an answer that has one; got an answer without a study.")
+    return write(snapshot_of(found, target), path)
 
 
 def write(snapshot: StudySnapshot, path: str | os.PathLike[str], resume: str | None = None) -> Path:

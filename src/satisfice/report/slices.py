@@ -21,7 +21,7 @@ CELLS = 26  # cells along each side of a map
 
 def setting(snapshot: StudySnapshot) -> dict[str, Any] | None:
     """Return the recommended setting, or None if the model cannot be asked around it: in a table, or with other parameters."""
-    params, names = snapshot.answer.params, snapshot.space.distributions
+    params, names = snapshot.answer.params, snapshot.space.parameters
     if params is None or snapshot.space.rows is not None or not set(names) <= set(params):
         return None
     return {name: params[name] for name in names}
@@ -29,14 +29,14 @@ def setting(snapshot: StudySnapshot) -> dict[str, Any] | None:
 
 def scales(snapshot: StudySnapshot) -> dict[str, Scale]:
     """Return the scale of every parameter with more than one value."""
-    return {name: scale_of(d) for name, d in snapshot.space.distributions.items() if not d.single()}
+    return {name: scale_of(d) for name, d in snapshot.space.parameters.items() if not d.constant}
 
 
 def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> list[Slice]:
     """Return the model along each parameter through the setting, the one with the largest change first."""
     z, cuts = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), []
     for name, scale in scales(snapshot).items():
-        at = grid(snapshot.space.distributions[name], FINE)
+        at = grid(snapshot.space.parameters[name], FINE)
         X = np.array([snapshot.space.encode({**chosen, name: value}) for value in at])
         try:
             mean, std = snapshot.search.predict(X)
@@ -50,14 +50,14 @@ def chances(
     snapshot: StudySnapshot, chosen: Mapping[str, Any], names: tuple[str, str]
 ) -> tuple[tuple[Array, Array], Array]:
     """Return a map over two parameters: the edges of its cells, as shares of the axes, and the probability of being good."""
-    across, up = (grid(snapshot.space.distributions[name], CELLS) for name in names)
+    across, up = (grid(snapshot.space.parameters[name], CELLS) for name in names)
     points = [snapshot.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
     found = snapshot.search.probability_good(np.array(points)).reshape(len(up), len(across))
     return (_edges(snapshot, names[0], across), _edges(snapshot, names[1], up)), found
 
 
 def _edges(snapshot: StudySnapshot, name: str, at: Sequence[Any]) -> Array:
-    scale = scale_of(snapshot.space.distributions[name])
+    scale = scale_of(snapshot.space.parameters[name])
     return np.array([0.0, *((a + b) / 2 for a, b in pairwise(map(scale.place, at))), 1.0])
 
 

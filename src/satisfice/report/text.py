@@ -2,7 +2,7 @@
 
 from satisfice.report.svg import shown
 from satisfice.search.answer import MANY
-from satisfice.study.config import SearchConfig
+from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
 
 HEADLINES = {
@@ -17,7 +17,7 @@ def sentences(snapshot: StudySnapshot) -> list[str]:
     return {"good": _good, "none": _none, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
-def goal(config: SearchConfig) -> str:
+def goal(config: StudyConfig) -> str:
     """Return the target with its side."""
     return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.target)}"
 
@@ -73,7 +73,7 @@ def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
     return rows + ([("time in evaluations", duration(sum(seconds)))] if seconds else [])
 
 
-def configuration(config: SearchConfig) -> list[tuple[str, str]]:
+def configuration(config: StudyConfig) -> list[tuple[str, str]]:
     """Return what the study was asked to do, as (what, text)."""
     noise = {None: "not known in advance", "learn": "unknown, learned", 0: "none"}.get(config.noise)  # type: ignore[arg-type]
     rows = [

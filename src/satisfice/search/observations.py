@@ -10,10 +10,9 @@ import numpy.typing as npt
 from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise
 from satisfice.certify.replicates import ReplicateLog, certificate, key_of
 from satisfice.checks import number
-from satisfice.domain.box import Domain
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 
 class _Rows:
@@ -124,7 +123,7 @@ class Observations:
         u, limits = self._point(x), self.config.value_range
         if limits is not None and isinstance(value, bool | np.bool_):
             value = float(value)  # a pass or a fail
-        y = self.config.sign * number(value, "value", "; report a failed evaluation by fail(x)")
+        y = self.config.sign * number(value, "value", hint=" Report a failed evaluation by fail(x).")
         if limits is not None and not limits[0] <= value <= limits[1]:
             raise BadInput(f"`value` must lie within the stated range, {limits[0]:g} to {limits[1]:g}; got {value!r}.")
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)

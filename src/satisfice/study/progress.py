@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bar
 
 from satisfice.search.answer import Answer
+from satisfice.study.config import StudyConfig
 
 STYLES = {"good": "green", "none": "yellow", "open": "cyan"}
 PAUSE = 60.0  # seconds between two lines of a log
@@ -22,12 +23,12 @@ class Progress:
     ----------
     wanted
         What to show elsewhere: None nothing, "log" a line at most once a minute, True the bar. False shows nothing anywhere.
-    budget, target
-        What the search is compared with.
+    config
+        The budget and the target of the search.
     """
 
-    def __init__(self, wanted: bool | Literal["log"] | None, budget: int, target: float) -> None:
-        self._budget, self._target = budget, target
+    def __init__(self, wanted: bool | Literal["log"] | None, config: StudyConfig) -> None:
+        self._budget, self._target = config.budget or 0, config.target
         console = Console(stderr=True)
         self._notebook = console.is_jupyter and wanted is not False
         self._bar: Bar | None = None
@@ -40,7 +41,7 @@ class Progress:
                 TimeElapsedColumn(),
             )
             self._bar = Bar(*columns, console=console)
-            self._task = self._bar.add_task("", total=budget)
+            self._task = self._bar.add_task("", total=self._budget)
         self._logs = wanted == "log" and self._bar is None and not self._notebook
         self._next = time.monotonic() + PAUSE
 

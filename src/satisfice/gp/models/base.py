@@ -6,12 +6,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.domain.box import Domain
 from satisfice.gp.evidence import Learned
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import OutputScaler
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 Indices = npt.NDArray[np.intp]
 Hyperparameters = tuple[Learned[Kernel], ...]  # of each kernel of a model

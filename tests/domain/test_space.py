@@ -8,13 +8,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer, LogInteger, LogReal, Real
+from satisfice.domain.product import Product
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
-from satisfice.study.space import Space
+from satisfice.study.distributions import distribution_of
 
 EVERYTHING = {
     "rate": (1e-5, 1.0, "log"),
@@ -37,13 +38,18 @@ TABLE = [
 
 def test_the_domain_has_coordinates_for_what_is_searched():
     domain = Space.of(EVERYTHING).domain
-    assert isinstance(domain, Mixed)
-    assert domain.bounds[0] == (math.log(1e-5), 0.0)
-    assert (domain.bounds[1], domain.logs) == ((math.log(8), math.log(512)), (1,))
+    assert isinstance(domain, Product)
+    assert domain.bounds[:2] == ((math.log(1e-5), 0.0), (math.log(8), math.log(512)))
     assert domain.bounds[2:6] == ((2, 12), (0, 50), (0, 9), (-1.5, 2))
+    assert domain.bounds[6:] == ((0, 1),) * 5
     assert domain.integers == (2, 3, 4)
-    assert domain.choices == ((6, 7, 8), (9, 10))
-    assert Space.of({"a": (0.0, 1.0), "b": (1, 9), "c": (0, 8, 2)}).domain == Box([(0, 1), (1, 9), (0, 4)], [1, 2], [2])
+    assert isinstance(domain.parameters[1], LogInteger)
+    assert domain.parameters[6:] == (Categorical(["adam", "sgd", None]), Categorical([True, False]))
+    plain, box = (
+        Space.of({"a": (0.0, 1.0), "b": (1, 9), "c": (0, 8, 2)}).domain,
+        Box([(0, 1), (1, 9), (0, 4)], [1, 2], [2]),
+    )
+    assert (plain.bounds, plain.integers, plain.switches) == (box.bounds, box.integers, box.switches)
     assert Space.of({"a": (1, 10_000, "log")}).domain.size == 10_000
     assert Space.of({"a": [1, 2, 3], "b": (1, 5), "c": [0]}).domain.size == 15
 
@@ -84,16 +90,17 @@ def test_what_is_decoded_is_a_setting_and_comes_back(space, seed):
     for u in space.domain.uniform(5, default_rng(seed)):
         x = space.domain.from_unit(u[None])[0]
         params = space.decode(x)
-        assert list(params) == list(space.distributions)
-        for name, distribution in space.distributions.items():
+        assert list(params) == list(space.parameters)
+        for name, parameter in space.parameters.items():
+            distribution = distribution_of(parameter)
             assert distribution._contains(distribution.to_internal_repr(params[name]))  # Optuna takes it as it is
-            if isinstance(distribution, CategoricalDistribution):
-                assert any(params[name] is choice for choice in distribution.choices)
+            if isinstance(parameter, Categorical):
+                assert any(params[name] is choice for choice in parameter.choices)
             else:
-                assert type(params[name]) is (int if isinstance(distribution, IntDistribution) else float)
+                assert type(params[name]) is (int if isinstance(parameter, Integer) else float)
         again = space.decode(space.encode(params))
-        for name, distribution in space.distributions.items():
-            if isinstance(distribution, FloatDistribution) and distribution.log:
+        for name, parameter in space.parameters.items():
+            if isinstance(parameter, LogReal):
                 # exp(log(x)): the rounding of a logarithm up to 21 in size, and of the exponential
                 assert again[name] == pytest.approx(params[name], rel=1e-14)
             else:
@@ -149,36 +156,38 @@ def test_parameters_may_be_numpy_scalars():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"more": 1}, r"'more' is unknown; \['rate', 'width', .* were wanted"),
-        ({"depth": 13}, "depth: 13 came; a number from 2 to 12 was wanted"),
-        ({"depth": 2.5}, "depth: 2.5 came; 2 and whole steps of 1"),
-        ({"depth": True}, "depth: True came; a number"),
-        ({"depth": "3"}, "depth: '3' came"),
-        ({"rate": 0.0}, "rate: 0.0 came"),
-        ({"rate": math.nan}, "rate: nan came"),
-        ({"rate": None}, "rate: None came"),
-        ({"even": 3}, "even: 3 came; 0 and whole steps of 2"),
-        ({"drop": 0.15}, "drop: 0.15 came; 0.0 and whole steps of 0.1"),
-        ({"width": 9.5}, "width: 9.5 came"),
-        ({"solver": "sdg"}, r"solver: 'sdg' came; one of \['adam', 'sgd', None\]"),
-        ({"solver": ["adam"]}, "solver: .* came; one of"),
-        ({"solver": np.zeros(2)}, "solver: .* came; one of"),
-        ({"fixed": 8}, r"fixed: 8 came; one of \[7\]"),
-        ({"still": 2.0}, "still: 2.0 came; a number from 3.0 to 3.0"),
+        ({"more": 1}, r"`params` must have the names \['rate', 'width', .*\]; 'more' is unknown\."),
+        ({"depth": 13}, r"must be a number from 2 to 12; got 13\."),
+        ({"depth": 2.5}, r"must be 2 plus a whole number of steps of 1; got 2\.5"),
+        ({"depth": True}, "must be a number from 2 to 12; got True"),
+        ({"depth": "3"}, "must be a number from 2 to 12; got '3'"),
+        ({"rate": 0.0}, "must be a number from 1e-05 to 1.0; got 0.0"),
+        ({"rate": math.nan}, "must be a number from 1e-05 to 1.0; got nan"),
+        ({"rate": None}, "must be a number from 1e-05 to 1.0; got None"),
+        ({"even": 3}, "must be 0 plus a whole number of steps of 2; got 3"),
+        ({"drop": 0.15}, "must be 0.0 plus a whole number of steps of 0.1; got 0.15"),
+        ({"width": 9.5}, "must be 8 plus a whole number of steps of 1; got 9.5"),
+        ({"solver": "sdg"}, r"must be one of \['adam', 'sgd', None\]; got 'sdg'"),
+        ({"solver": ["adam"]}, "must be one of .*; got "),
+        ({"solver": np.zeros(2)}, "must be one of .*; got "),
+        ({"fixed": 8}, r"must be one of \[7\]; got 8"),
+        ({"still": 2.0}, "must be a number from 3.0 to 3.0; got 2.0"),
     ],
 )
 def test_parameters_outside_the_space_are_refused(change, message):
     space = Space.of(EVERYTHING)
     params = space.decode(space.domain.from_unit(space.domain.uniform(1, default_rng(0)))[0])
-    with pytest.raises(BadInput, match=f"params: {message}"):
+    (name,) = change
+    named = "" if name == "more" else rf"`params\['{name}'\]` "
+    with pytest.raises(BadInput, match=f"^{named}{message}"):
         space.encode({**params, **change})
 
 
 def test_a_missing_parameter_and_a_point_of_another_length_are_refused():
     space = Space.of({"a": (0, 9), "b": [1, 2]})
-    with pytest.raises(BadInput, match=r"params: 'b' is missing; \['a', 'b'\] were wanted"):
+    with pytest.raises(BadInput, match=r"`params` must have the names \['a', 'b'\]; 'b' is missing"):
         space.encode({"a": 1})
-    with pytest.raises(BadInput, match=r"shape \(2,\) came; one point of 3 coordinates"):
+    with pytest.raises(BadInput, match=r"one point of 3 coordinates; got shape \(2,\)"):
         space.decode(np.zeros(2))
 
 
@@ -191,21 +200,21 @@ def test_a_table_is_a_finite_domain_of_its_rows():
         [2, 0.1, 0, 0, 1, 0, 1],
     ]
     assert space.rows == tuple(TABLE)
-    assert space.distributions == {
-        "layers": IntDistribution(1, 2),
-        "rate": FloatDistribution(0.1, 0.2),
-        "act": CategoricalDistribution(["relu", "tanh", "gelu"]),
-        "norm": CategoricalDistribution([True, False]),
-        "seed": IntDistribution(5, 5),
+    assert space.parameters == {
+        "layers": Integer(1, 2),
+        "rate": Real(0.1, 0.2),
+        "act": Categorical(["relu", "tanh", "gelu"]),
+        "norm": Categorical([True, False]),
+        "seed": Integer(5, 5),
     }
     for row in TABLE:
         assert same(space.decode(space.encode(row)), row)
     decoded = space.decode(space.encode(TABLE[0]))
     decoded["layers"] = 99
     assert space.rows[0]["layers"] == 1
-    with pytest.raises(BadInput, match="one of the 3 rows of the table was wanted"):
+    with pytest.raises(BadInput, match="`params` must be one of the 3 rows of the table"):
         space.encode({**TABLE[0], "rate": 0.2})
-    with pytest.raises(BadInput, match=r"act: .* came; one of"):
+    with pytest.raises(BadInput, match=r"`params\['act'\]` must be one of"):
         space.encode({**TABLE[0], "act": ["relu"]})
 
 
@@ -227,7 +236,7 @@ def test_a_space_survives_json_and_pickle(given):
     space = Space.of(given)
     for copy in (Space.from_json(space.to_json()), pickle.loads(pickle.dumps(space)), Space.of(space)):  # noqa: S301
         assert copy == space
-        assert list(copy.distributions) == list(space.distributions)
+        assert list(copy.parameters) == list(space.parameters)
         x = space.domain.from_unit(space.domain.uniform(1, default_rng(1)))[0]
         assert same(copy.decode(x), space.decode(x))
     assert space != Space.of({"a": (0, 5)})
@@ -235,5 +244,5 @@ def test_a_space_survives_json_and_pickle(given):
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "3", '{"distributions": {"a": 1}, "rows": null}'])
 def test_another_text_is_refused(text):
-    with pytest.raises(BadInput, match="the text that to_json gives was wanted"):
+    with pytest.raises(BadInput, match="`text` must be what"):
         Space.from_json(text)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import optuna
 
-from satisfice.study.companion import Companion, place_of
+from satisfice.study.workers.companion import Companion, place_of
 
 LATE = 1.5  # periods without a report of the companion, and the thread renews a lease itself
 IDLE = 60.0  # seconds without any lease, and the companion is ended
@@ -19,7 +19,7 @@ DEATHS = 5  # so many companions may die before a process goes on without
 
 
 class Lease(Protocol):
-    """What can be renewed; see `satisfice.study.lease`."""
+    """What can be renewed; see `satisfice.study.workers.lease`."""
 
     study: optuna.Study
     period: float
@@ -81,7 +81,7 @@ class Heart:
 
     def _share(self, leases: Iterable[Lease]) -> None:
         """Let the companion renew the leases whose storage it can reach."""
-        places = {lease: place for lease in leases if (place := place_of(lease.study._storage)) is not None}
+        places = {lease: place for lease in leases if (place := place_of(lease.study)) is not None}
         if not places or self._deaths >= DEATHS:
             return
         try:

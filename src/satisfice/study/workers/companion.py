@@ -9,9 +9,10 @@ from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import Any
 
-from optuna.storages import BaseStorage
+import optuna
 
-from satisfice.study.retrying_storage import PATIENCE, DurableStorage
+from satisfice.study._optuna import RetryingStorage, backend_of
+from satisfice.study.workers.retry import PATIENCE
 
 SCRIPT = Path(__file__).with_name("beats.py")
 DRIVERS = ("psycopg", "psycopg2")
@@ -100,10 +101,10 @@ class Companion:
                 os.close(end)
 
 
-def place_of(storage: BaseStorage) -> dict[str, Any] | None:
-    """How a companion reaches the database of a storage; None if it cannot: not one of ours, no file, or another driver."""
-    storage = getattr(storage, "_backend", storage)
-    if not isinstance(storage, DurableStorage):
+def place_of(study: optuna.Study) -> dict[str, Any] | None:
+    """How a companion reaches the database of a study; None if it cannot: not one of ours, no file, or another driver."""
+    storage = backend_of(study)
+    if not isinstance(storage, RetryingStorage):
         return None
     url = storage.engine.url
     if url.get_backend_name() == "sqlite":

@@ -1,4 +1,4 @@
-"""Storages that lose nothing: one door to SQLite files and database servers, and studies that are opened without a race."""
+"""Opens storages, SQLite files and database servers alike, and studies; nothing is lost where processes do so at once."""
 
 import fcntl
 import logging
@@ -23,8 +23,9 @@ from optuna.storages import BaseStorage, InMemoryStorage
 from sqlalchemy.engine import URL, make_url
 
 from satisfice.checks import checked_direction
-from satisfice.errors import BadInput, SatisficeError
-from satisfice.study.retrying_storage import PATIENCE, DurableStorage, StorageFailed, patiently, shown
+from satisfice.errors import BadInput, SatisficeError, StorageFailed
+from satisfice.study._optuna import RetryingStorage
+from satisfice.study.workers.retry import PATIENCE, patiently, shown
 
 OPENING = (
     10  # seconds for a server that has never answered, or refuses: the address or the password is likely to be wrong
@@ -43,9 +44,25 @@ CHATTER = ("optuna.storages._in_memory", "optuna.storages._rdb.storage", "optuna
 
 
 def open_storage(where: str | os.PathLike[str] | BaseStorage | None) -> BaseStorage:
-    """An Optuna storage: in memory for None, an SQLite file for a path, a database for a URL; a storage is returned as it is.
+    """Open an Optuna storage.
 
     Tables that do not exist yet are made once, however many processes open the storage at the same time.
+
+    Parameters
+    ----------
+    where
+        None for a storage in memory, the path of an SQLite file, or the URL of a database; a storage is returned as it is.
+
+    Returns
+    -------
+    BaseStorage
+
+    Raises
+    ------
+    BadInput
+        If it is no storage, or one that cannot be used.
+    StorageFailed
+        If the database does not answer.
     """
     if where is None:
         return InMemoryStorage()
@@ -53,11 +70,11 @@ def open_storage(where: str | os.PathLike[str] | BaseStorage | None) -> BaseStor
         return where
     if not isinstance(where, str | os.PathLike):
         raise BadInput(
-            f"storage: {where!r} came; None, a path, a URL such as postgresql://host/name, or a storage was wanted"
+            f"`storage` must be a path, a URL such as postgresql://host/name, an Optuna storage or None; got {where!r:.80}."
         )
     text = os.fsdecode(where)
     if not text or "\0" in text:
-        raise BadInput(f"storage: {text!r} came; a path or a URL was wanted")
+        raise BadInput(f"`storage` must be a path or a URL; got {text!r}.")
     if not isinstance(where, str) or "://" not in text:
         return _open_file(Path(text).absolute())
     url = _parsed(text)
@@ -77,12 +94,35 @@ def open_study(
     direction: str,
     sampler: BaseSampler | None = None,
 ) -> optuna.Study:
-    """The study of that name in the storage, made if there is none yet; None makes one of a new name."""
+    """Open a study of one objective, or make it if there is none of that name yet.
+
+    Parameters
+    ----------
+    name
+        The name of the study; None makes a study with a new name.
+    where
+        None for a study in memory, the path of an SQLite file, the URL of a database, or an Optuna storage.
+    direction
+        "maximize" or "minimize"; it must be that of a study that exists.
+    sampler
+        The sampler of the study.
+
+    Returns
+    -------
+    optuna.Study
+
+    Raises
+    ------
+    BadInput
+        If the storage cannot be used, or the study is another one.
+    StorageFailed
+        If the database does not answer, or the study is damaged.
+    """
     checked_direction(direction)
     if name is None:
         name = f"satisfice-{uuid.uuid4()}"
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\0" in name or not _is_text(name):
-        raise BadInput(f"name: {str(name)[:80]!r} came; a text of 1 to {LONGEST_NAME} characters was wanted")
+        raise BadInput(f"`name` must be a text of 1 to {LONGEST_NAME} characters; got {str(name)[:80]!r}.")
     storage = open_storage(where)
     try:
         with _quiet():
@@ -93,21 +133,19 @@ def open_study(
         for trial in study.get_trials(deepcopy=False):
             if not all(isinstance(value, float) for value in trial.values or ()):
                 raise TypeError(f"the value of trial {trial.number} is no number")
-        storage.get_study_user_attrs(study._study_id)
+        _ = study.user_attrs
     except SatisficeError:
         raise
     except Exception as problem:
         raise StorageFailed(
-            f"the study {name!r} cannot be read ({problem!r}); restore a copy or use another name"
+            f"The study {name!r} cannot be read ({problem!r}). Restore a copy or use another name."
         ) from problem
     stored = [each.name.lower() for each in study.directions]
     if len(stored) != 1:
-        raise BadInput(
-            f"study {name!r} has {len(stored)} objectives; a study of one objective was wanted: use another name"
-        )
+        raise BadInput(f"A study must have one objective; {name!r} has {len(stored)} objectives. Use another name.")
     if stored != [direction]:
         raise BadInput(
-            f"direction: {direction!r} came, but the study {name!r} was made to {stored[0]}; use another name"
+            f"`direction` must be {stored[0]!r}, as in the study {name!r}; got {direction!r}. Use another name."
         )
     return study
 
@@ -126,7 +164,7 @@ def _patience(url: URL, problem: BaseException | None) -> float:
     return PATIENCE if url in _ANSWERED or (sockets.startswith("/") and os.path.isdir(sockets)) else OPENING
 
 
-def _open_server(url: URL) -> DurableStorage:
+def _open_server(url: URL) -> RetryingStorage:
     """The storage on a database server; in PostgreSQL its tables are made under a lock."""
     try:
         if url.get_backend_name() != "postgresql":
@@ -136,17 +174,17 @@ def _open_server(url: URL) -> DurableStorage:
             connection.execute(sql.text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_KEY})
             return _built(url)
     except (ImportError, sql.exc.NoSuchModuleError) as problem:
-        hint = "; pip install '.[postgres]' in the clone brings one" if url.get_backend_name() == "postgresql" else ""
-        raise BadInput(f"storage: {shown(url)} came, but there is no driver for it ({problem}){hint}") from None
+        hint = " Run pip install '.[postgres]' in the clone." if url.get_backend_name() == "postgresql" else ""
+        raise BadInput(f"`storage` needs a driver for {shown(url)}, which is missing ({problem}).{hint}") from None
 
 
-def _open_file(path: Path) -> DurableStorage:
+def _open_file(path: Path) -> RetryingStorage:
     """The storage in an SQLite file, which appears whole or not at all."""
     if not path.parent.is_dir():
-        raise BadInput(f"storage: {path} came, but there is no directory {path.parent}; make it first")
+        raise BadInput(f"`storage` must lie in a directory that exists; there is no {path.parent}. Make it first.")
     url = URL.create("sqlite", database=str(path))
     if make_url(url.render_as_string()).database != str(path):  # in older versions of SQLAlchemy a "?" ends the path
-        raise BadInput(f"storage: {path} came, which cannot be written as a URL; use a path without '?'")
+        raise BadInput(f"`storage` must be a path that can be written as a URL, without '?'; got {path}.")
     try:
         with _locked(path.parent):
             if not os.path.lexists(path):
@@ -154,7 +192,7 @@ def _open_file(path: Path) -> DurableStorage:
             _check_file(path)
             return patiently(partial(_built, url), 0, url)
     except OSError as problem:
-        raise BadInput(f"storage: {path} cannot be used: {problem.strerror}") from problem
+        raise BadInput(f"`storage`: {path} cannot be used: {problem.strerror}.") from problem
 
 
 def _make_file(path: Path) -> None:
@@ -177,14 +215,12 @@ def _check_file(path: Path) -> None:
     """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise BadInput(
-            f"storage: {path} came, which is not a file; the path of an SQLite file, or of none yet, was wanted"
-        )
+        raise BadInput(f"`storage` must be the path of an SQLite file, or of none yet; {path} is no file.")
     if found.st_size <= 1:  # SQLite, too, takes a single byte for nothing
-        raise BadInput(f"storage: {path} came, which is empty; delete it, and it will be made anew")
+        raise BadInput(f"`storage` must be an SQLite file; {path} is empty. Delete it to have it made anew.")
     if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
         raise BadInput(
-            f"storage: {path} came, which cannot be written; give yourself the right to it and its directory"
+            f"`storage` must be a file that can be written; {path} cannot. Check the permissions of the file and its directory."
         )
     try:
         connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE)
@@ -197,13 +233,13 @@ def _check_file(path: Path) -> None:
         verdict = str(problem)
     if verdict != "ok":
         raise BadInput(
-            f"storage: {path} is damaged or no database ({verdict.splitlines()[0]}); restore a copy or use another path"
+            f"`storage`: {path} is damaged or no database ({verdict.splitlines()[0]}). Restore a copy or use another path."
         )
     if tables and "studies" not in tables:
-        raise BadInput(f"storage: {path} came, which is the database of something else; use another path")
+        raise BadInput(f"`storage` must be the database of studies; {path} holds something else. Use another path.")
 
 
-def _built(url: URL) -> DurableStorage:
+def _built(url: URL) -> RetryingStorage:
     """The storage itself, with the settings that its kind of database needs."""
     options: dict[str, Any] = {"pool_pre_ping": True}
     if url.get_backend_name() == "sqlite":
@@ -213,9 +249,9 @@ def _built(url: URL) -> DurableStorage:
     text = url.render_as_string(hide_password=False)
     try:
         with _quiet():
-            return DurableStorage(text.replace("{", "{{").replace("}", "}}"), engine_kwargs=options)
+            return RetryingStorage(text.replace("{", "{{").replace("}", "}}"), engine_kwargs=options)
     except RuntimeError as problem:  # the tables of another version of Optuna
-        raise BadInput(f"storage: {shown(url)}: {problem}") from problem
+        raise BadInput(f"`storage`: {shown(url)}: {problem}") from problem
 
 
 @contextmanager
@@ -231,7 +267,7 @@ def _locked(directory: Path) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise StorageFailed(
-                        f"{directory}: another process has been opening a study for {PATIENCE} s"
+                        f"{directory}: another process has been opening a study for {PATIENCE} s."
                     ) from None
                 time.sleep(0.02)
         yield
@@ -263,7 +299,7 @@ def _parsed(text: str) -> URL:
         url = make_url(text)
     except (sql.exc.ArgumentError, ValueError):  # their messages may hold the password
         raise BadInput(
-            f"storage: {text.split('://')[0]}://... came; a URL such as postgresql://host/name was wanted"
+            f"`storage` must be a URL such as postgresql://host/name; got {text.split('://')[0]}://..."
         ) from None
     if url.drivername in ("postgres", "postgresql"):
         return url.set(drivername="postgresql+psycopg2" if find_spec("psycopg2") else "postgresql+psycopg")

@@ -8,7 +8,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from scipy import stats
 
 from satisfice import BadInput, SatisficeWarning, find
-from satisfice.study.space import Space
+from satisfice.domain.space import Space
+from satisfice.study.distributions import distributions_of
 
 
 @pytest.mark.parametrize(
@@ -45,12 +46,14 @@ from satisfice.study.space import Space
 def test_short_forms_mean_distributions(form, distribution):
     given = {"x": form, "other": (0.0, 1.0)}
     if distribution is None:
-        with pytest.raises(BadInput, match="different choices were wanted"):
+        with pytest.raises(BadInput, match="must have different choices"):
             Space.of(given)
         return
-    found = Space.of(given).distributions["x"]
+    space = Space.of(given)
+    found = distributions_of(space)["x"]
     assert found == distribution
     assert type(found) is type(distribution)
+    assert Space.of({"x": found, "other": (0.0, 1.0)}) == space
     if isinstance(found, CategoricalDistribution):
         assert [type(a) for a in found.choices] == [type(b) for b in distribution.choices]
 
@@ -58,42 +61,42 @@ def test_short_forms_mean_distributions(form, distribution):
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ((1.0, 0.0), r"\(1.0, 0.0\) came; finite numbers low <= high"),
+        ((1.0, 0.0), r"must have finite ends low <= high; got \(1.0, 0.0\)\."),
         ((5, 2), "low <= high"),
-        ((0.0, math.nan), "finite numbers"),
-        ((math.nan, 1.0), "finite numbers"),
-        ((0.0, math.inf), "finite numbers"),
-        ((0.5, 10**400), "finite numbers"),
+        ((0.0, math.nan), "finite ends"),
+        ((math.nan, 1.0), "finite ends"),
+        ((0.0, math.inf), "finite ends"),
+        ((0.5, 10**400), "finite ends"),
         ((-1e308, 1e308), "too far apart"),
-        ((0, 2**53 + 1), "numbers up to 9,007,199,254,740,992"),
+        ((0, 2**53 + 1), "numbers up to 9,007,199,254,740,992 as its ends"),
         ((1, 2**46, "log"), "numbers up to 35,184,372,088,832"),
-        ((0.0, 1.0, "log"), "a log scale wants low > 0"),
+        ((0.0, 1.0, "log"), "low > 0 on a log scale"),
         ((-3, 5, "log"), "low > 0"),
         ((1e300, math.nextafter(1e300, math.inf), "log"), "too close together"),
-        ((0.0, 1.0, "Log"), 'a third entry is a step or "log"'),
+        ((0.0, 1.0, "Log"), 'a step or "log" as its third entry'),
         ((0.0, 1.0, 0.0), "a step greater than 0"),
         ((0.0, 1.0, -0.1), "a step greater than 0"),
         ((0.0, 1.0, math.nan), "a step greater than 0"),
         ((0.0, 1.0, 1e-9), "a coarser step"),
-        ((False, 5), "write choices as a list"),
-        ((0.0, 1.0, True), "write choices as a list"),
-        ((1, 2, 3, 4), "write choices as a list"),
-        ((1,), "write choices as a list"),
-        ((), "write choices as a list"),
-        ([], "an empty list came"),
+        ((False, 5), "Write choices as a list"),
+        ((0.0, 1.0, True), "Write choices as a list"),
+        ((1, 2, 3, 4), "Write choices as a list"),
+        ((1,), "Write choices as a list"),
+        ((), "Write choices as a list"),
+        ([], "at least one choice; got an empty list"),
         (["a", "b", "a"], "different choices"),
         ([1, 1.0], "different choices"),
-        ([0.5, math.nan], "the choice nan came"),
-        ([[1], [2]], r"the choice \[1\] came; a text, a number"),
+        ([0.5, math.nan], "a choice must be .*; got nan"),
+        ([[1], [2]], r"a choice must be a text, a number, .*; got \[1\]"),
         ([int, float], "look them up in the objective"),
-        (([1], "a"), r"the choice \[1\] came"),
-        ("ab", "'ab' came; a range"),
-        (3, "a constant is a list of one value"),
-        (None, "None came; a range"),
-        ({"low": 0}, "came; a range"),
-        (range(3), "came; a range"),
+        (([1], "a"), r"a choice must be .*; got \[1\]"),
+        ("ab", "must be a range .*; got 'ab'"),
+        (3, "A constant is a list of one value"),
+        (None, "must be a range .*; got None"),
+        ({"low": 0}, "must be a range"),
+        (range(3), "must be a range"),
         (stats.norm(0, 1), "uniform, loguniform or randint"),
-        (np.zeros((1, 2)), "came; a range"),
+        (np.zeros((1, 2)), "must be a range"),
         (FloatDistribution(0, math.inf), "finite numbers"),
         (FloatDistribution(math.nan, math.nan), "finite numbers"),
         (IntDistribution(0, 10**400), "numbers up to"),
@@ -101,12 +104,12 @@ def test_short_forms_mean_distributions(form, distribution):
     ],
 )
 def test_forms_that_mean_nothing_are_refused_by_name(form, message):
-    with pytest.raises(BadInput, match=f"space: rate: .*{message}"):
+    with pytest.raises(BadInput, match=rf"`space\['rate'\]`.*{message}"):
         Space.of({"ok": (0.0, 1.0), "rate": form})
 
 
 def test_a_range_of_two_whole_numbers_is_warned_of_where_the_user_wrote_it():
-    told = r"space: x: \(0, 1\) means the whole numbers 0 and 1 only; .* write the ends as 0.0 and 1.0,"
+    told = r"`space\['x'\]`: \(0, 1\) means the whole numbers 0 and 1 only\. .* write the ends as 0\.0 and 1\.0;"
     with pytest.warns(SatisficeWarning, match=told) as seen:
         answer = find(lambda p: p["x"], {"x": (0, 1), "y": (0.0, 1.0)}, 1, noise=0, seed=1)
     assert [each.filename for each in seen] == [__file__]
@@ -125,24 +128,24 @@ def test_other_ranges_are_not_warned_of(form):
     [
         ({}, "nothing to search"),
         ({"a": [1], "b": (2.0, 2.0), "c": (3, 3, 5)}, "nothing to search"),
-        ({"a": (16, 32, 64)}, "a step within the range was wanted; write choices as a list"),
-        ({3: (0, 1)}, "the name 3 came"),
-        ({"": (0, 1)}, "the name '' came"),
-        ([], r"\[\] came; a dict of name"),
-        ([(0, 1)], "a dict of name"),
-        (None, "None came"),
-        ("abc", "'abc' came"),
+        ({"a": (16, 32, 64)}, r"a step within the range; got .*\. Write choices as a list"),
+        ({3: (0, 1)}, "must be a text that is not empty; got 3"),
+        ({"": (0, 1)}, "must be a text that is not empty; got ''"),
+        ([], r"must be a dict that gives each name .*; got \[\]"),
+        ([(0, 1)], "must be a dict that gives each name"),
+        (None, "got None"),
+        ("abc", "got 'abc'"),
         ([{"a": 1}], "nothing to search"),
-        ([{"a": 1}, {"a": 2, "b": 3}], r"row 1 has the keys \['a', 'b'\]; the keys of row 0 were wanted: \['a'\]"),
+        ([{"a": 1}, {"a": 2, "b": 3}], r"Row 1 of `space` must have the keys of row 0, \['a'\]; got \['a', 'b'\]"),
         ([{"a": 1, "b": "x"}, {"a": 2, "b": "x"}, {"a": 1.0, "b": "x"}], "rows 0 and 2 are equal"),
-        ([{"a": 1.0}, {"a": math.nan}], "a: a column with nan or infinite"),
-        ([{"a": 1}, {"a": 10**400}], "a column with nan or infinite"),
-        ([{"a": "x"}, {"a": [1]}], r"a: the choice \[1\] came"),
-        ([{"a": "x"}, {"a": math.nan}], "a: the choice nan came"),
-        ([{1: 1}, {1: 2}], "the name 1 came"),
+        ([{"a": 1.0}, {"a": math.nan}], "the column 'a' of `space` has nan or infinite"),
+        ([{"a": 1}, {"a": 10**400}], "has nan or infinite"),
+        ([{"a": "x"}, {"a": [1]}], r"a choice must be .*; got \[1\]"),
+        ([{"a": "x"}, {"a": math.nan}], "a choice must be .*; got nan"),
+        ([{1: 1}, {1: 2}], "got 1"),
         ([{}, {}], "rows 0 and 1 are equal"),
-        ({"value": (0.0, 1.0)}, r"the name 'value' came, which is a column of answer.table\(\)"),
-        ([{"number": 1}, {"number": 2}], "the name 'number' came, .* use another name"),
+        ({"value": (0.0, 1.0)}, r"must not be a column of answer.table\(\) .*; got 'value'"),
+        ([{"number": 1}, {"number": 2}], "got 'number'. Use another name"),
     ],
     ids=lambda value: repr(value).split(" at 0x")[0][:40],
 )

@@ -1,7 +1,7 @@
-"""Leases: a running trial shows that its worker lives, and the trials of dead workers are given up by the living ones.
+"""Leases: a running trial shows that its worker lives, and living workers cancel the trials of dead ones.
 
-Optuna gives a trial that was asked for no sign of life. So a worker writes a counter, the beat, into its trial every period; a
-trial whose beat stands still is lost. Every process measures with its own monotonic clock: the time of day plays no part.
+In Optuna, a trial that was asked for shows no sign of life. So a worker writes a counter, the beat, into its trial every
+period; a trial whose beat stands still is lost. Every process measures with its own monotonic clock, never with the time of day.
 """
 
 import math
@@ -15,34 +15,31 @@ from typing import Any, NamedTuple, Self
 
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
-from optuna.storages import InMemoryStorage, RDBStorage
+from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState, create_trial
 
-from satisfice.errors import SatisficeError
-from satisfice.study import heart
-from satisfice.study.retrying_storage import StorageFailed, begin_waiting
-from satisfice.study.values import as_objective
+from satisfice.checks import as_objective
+from satisfice.errors import LeaseLost, StorageFailed
+from satisfice.study import _optuna
+from satisfice.study.proposal import ERROR, WORKER_LOST
+from satisfice.study.workers import heart
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}
-ERROR = "satisfice:error"  # the system attribute of a failed trial: why
 DOUBTED = "satisfice:doubted"  # the system attribute of a trial whose worker may be dead: at which beat
-WORKER_LOST = "worker lost"
 PERIOD = 10.0  # seconds between two beats
 MISSED = 3  # so many periods without a beat, and the worker is dead
 LONGEST_REASON = 500  # characters; an attribute may be short in a database
 
 
-class LeaseLost(SatisficeError):
-    """The trial was finished already: by another worker that thought this one dead, or by an earlier call. It stays as it was."""
-
-
 class Lease:
     """A claim on a running trial, renewed in the background as long as the `with` block lasts; the block leaves no trial running.
 
+    An exception in the block, of whatever kind, fails the trial and propagates.
+
+    Examples
+    --------
     with Lease.begin(study) as lease:
         lease.tell(objective(...))
-
-    An exception in the block, of whatever kind, fails the trial and goes on its way.
     """
 
     def __init__(self, study: optuna.Study, trial_id: int, period: float = PERIOD) -> None:
@@ -61,21 +58,16 @@ class Lease:
         lease = cls(study, -1, period)
         attributes = {LEASE: lease._next()} if lease._needed else {}
         trial = create_trial(state=TrialState.RUNNING, system_attrs=attributes)
-        lease.trial_id = study._storage.create_new_trial(study._study_id, template_trial=trial)
+        lease.trial_id = _optuna.create_running(study, trial)
         return lease
 
     @classmethod
     def pop(cls, study: optuna.Study, period: float = PERIOD) -> Self | None:
         """The lease of a trial out of the study's queue, None if none waits; in a database it is taken and leased in one step."""
-        storage = study._storage
-        for trial in storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.WAITING,)):
-            lease = cls(study, trial._trial_id, period)
+        for trial in _optuna.trials_of(study, TrialState.WAITING):
+            lease = cls(study, _optuna.id_of(trial), period)
             with suppress(UpdateFinishedTrialError):  # another worker was faster
-                if isinstance(backend := getattr(storage, "_backend", storage), RDBStorage):
-                    taken = begin_waiting(backend, lease.trial_id, LEASE, lease._next())
-                else:
-                    taken = storage.set_trial_state_values(lease.trial_id, TrialState.RUNNING)
-                if taken:
+                if _optuna.begin_waiting(study, lease.trial_id, LEASE, lease._next() if lease._needed else None):
                     return lease
         return None
 
@@ -119,28 +111,27 @@ class Lease:
 
     def prune(self) -> None:
         """Finish the trial as pruned, with the last value that it reported if it did, as Optuna does."""
-        trial = self.study._storage.get_trial(self.trial_id)
+        trial = _optuna.trial_of(self.study, self.trial_id)
         last = trial.intermediate_values.get(trial.last_step, math.nan)
         self._finish(TrialState.PRUNED, [last] if math.isfinite(last) else None)
 
     def _finish(self, state: TrialState, values: list[float] | None) -> None:
-        storage = self.study._storage
         with self._turn:
-            trial = storage.get_trial(self.trial_id)
+            trial = _optuna.trial_of(self.study, self.trial_id)
             if trial.state.is_finished():
                 raise self._lost()
             try:
                 self.study.sampler.after_trial(self.study, trial, state, values)
             finally:
                 try:
-                    storage.set_trial_state_values(self.trial_id, state, values)
+                    _optuna.set_state(self.study, self.trial_id, state, values)
                 except UpdateFinishedTrialError:
                     raise self._lost() from None
                 self._finished = True
 
     def _write(self, key: str, value: Any) -> None:
         try:
-            self.study._storage.set_trial_system_attr(self.trial_id, key, value)
+            _optuna.set_attribute(self.study, self.trial_id, key, value)
         except UpdateFinishedTrialError:
             raise self._lost() from None
 
@@ -149,9 +140,9 @@ class Lease:
         return {"owner": self._owner, "beat": self._beat, "period": self.period}
 
     def _lost(self) -> LeaseLost:
-        trial = self.study._storage.get_trial(self.trial_id)
+        trial = _optuna.trial_of(self.study, self.trial_id)
         why = trial.system_attrs.get(ERROR, "it has its value")
-        return LeaseLost(f"trial {trial.number} is {trial.state.name} already ({why}); what came now was not stored")
+        return LeaseLost(f"Trial {trial.number} is {trial.state.name} already ({why}); the new result was not stored.")
 
 
 class Look(NamedTuple):
@@ -173,30 +164,29 @@ def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float]
     """
     if not _needs_leases(study):
         return []
-    storage, time_now = study._storage, now()
-    running = storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.RUNNING,))
-    for gone in seen.keys() - {trial._trial_id for trial in running}:
+    time_now, lost = now(), []
+    running = {_optuna.id_of(trial): trial for trial in _optuna.trials_of(study, TrialState.RUNNING)}
+    for gone in seen.keys() - running.keys():
         del seen[gone]
-    lost = []
-    for trial in running:
+    for trial_id, trial in running.items():
         lease = trial.system_attrs.get(LEASE)
         if not isinstance(lease, dict):
             continue
         period = lease.get("period", PERIOD)
-        last = seen.get(trial._trial_id)
+        last = seen.get(trial_id)
         if last is None or last.lease != lease:
-            seen[trial._trial_id] = Look(lease, time_now, 0.0)
+            seen[trial_id] = Look(lease, time_now, 0.0)
             continue
         silent, doubted = last.silent + min(time_now - last.at, period), last.doubted
         with suppress(UpdateFinishedTrialError):  # its worker was faster, or another observer
             if doubted is None and silent >= (MISSED - 1) * period:
-                storage.set_trial_system_attr(trial._trial_id, DOUBTED, lease.get("beat"))
+                _optuna.set_attribute(study, trial_id, DOUBTED, lease.get("beat"))
                 doubted = now()
             elif doubted is not None and silent >= MISSED * period and time_now - doubted >= period / 2:
-                storage.set_trial_system_attr(trial._trial_id, ERROR, WORKER_LOST)
-                storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
-                lost.append(trial._trial_id)
-        seen[trial._trial_id] = Look(lease, time_now, silent, doubted)
+                _optuna.set_attribute(study, trial_id, ERROR, WORKER_LOST)
+                _optuna.set_state(study, trial_id, TrialState.FAIL)
+                lost.append(trial_id)
+        seen[trial_id] = Look(lease, time_now, silent, doubted)
     return lost
 
 
@@ -210,4 +200,4 @@ def reason_of(problem: BaseException) -> str:
 
 def _needs_leases(study: optuna.Study) -> bool:
     """Whether other processes can see the study at all."""
-    return not isinstance(study._storage, InMemoryStorage)
+    return not isinstance(_optuna.backend_of(study), InMemoryStorage)
