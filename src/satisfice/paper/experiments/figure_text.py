@@ -60,7 +60,7 @@ def coverage_text(out: Path) -> str:
         enough for the differences that the paper's figures show to the eye. From there sizes grow in steps of 50, 80, 100 and
         {protocol}, first where a claim is undecided and a run is cheap. So some were raised after a look at the p-values: read a
         verdict that hangs on a p just below its limit with that in mind. In `published` the runs of a trial share their starting
-        points and a trial counts once; its newer runs are therefore the first experiment of each of 20 trials. `auto`
+        points and a trial counts once; its newer runs are therefore the first experiment of each trial. `auto`
         runs our default and random search only.
     """)
     caption = paragraph("""
