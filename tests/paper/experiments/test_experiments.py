@@ -295,6 +295,19 @@ def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
     assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
 
 
+def test_packed_records_are_written_again_only_where_they_have_changed(tmp_path):
+    records, packed = Records(tmp_path / "a.jsonl"), tmp_path / "a.xz"
+    records.append({"key": "a"})
+    pack(records.path, packed)
+    os.utime(packed, (0, 0))
+    pack(records.path, packed)
+    assert packed.stat().st_mtime == 0
+    records.append({"key": "b"})
+    pack(records.path, packed)
+    assert packed.stat().st_mtime > 0
+    assert [record["key"] for record in unpack(packed)] == ["a", "b"]
+
+
 def test_kept_records_are_restored_with_one_flush_a_file(tmp_path, monkeypatch):
     kept, out = tmp_path / "docs" / "records", tmp_path / "out" / "records"
     for variant in ("paper", "paper-local"):

@@ -56,11 +56,11 @@ def coverage_text(out: Path) -> str:
     said = paragraph(f"""
         The paper's protocol is {TRIALS} trials of {EXPERIMENTS} experiments, {protocol} runs a rule (xgboost:
         {FEWER_TRIALS["xgboost"] * EXPERIMENTS}). Where that was out of reach, sizes were chosen by the intervals that the
-        verdicts need: they grow in steps of 20, 50, 100 and {protocol} runs a rule, first where a claim is undecided and a run
-        is cheap. At 50 runs, half the 95 % interval of the difference between two rules is about a tenth of the budget or less,
-        which is enough for the differences that the paper's figures show to the eye. Some sizes were raised after a look at the
-        p-values, so read a verdict that hangs on a p just below 0.05 with that in mind. In `published` the runs of a trial share
-        their starting points and a trial counts once; most of its runs are therefore the first experiment of many trials. `auto`
+        verdicts need. At 20 runs half the 95 % interval of the difference between two rules is about a tenth of the budget,
+        enough for the differences that the paper's figures show to the eye. From there sizes grow in steps of 50, 80, 100 and
+        {protocol}, first where a claim is undecided and a run is cheap. So some were raised after a look at the p-values: read a
+        verdict that hangs on a p just below its limit with that in mind. In `published` the runs of a trial share their starting
+        points and a trial counts once; its newer runs are therefore the first experiment of each trial. `auto`
         runs our default and random search only.
     """)
     caption = paragraph("""
