@@ -63,7 +63,7 @@ def test_running_and_cancelled_trials_are_shown_as_such():
 def test_any_study_can_be_viewed_with_a_target():
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
-    with pytest.raises(BadInput, match=".target. must be given for the study .*, which satisfice did not make"):
+    with pytest.raises(BadInput, match=r".target. must be given for the study .*, which satisfice did not make"):
         snapshot(study)
     shown = snapshot(study, target=0.5)
     assert shown.answer.evaluations == 8
