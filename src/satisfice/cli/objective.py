@@ -50,7 +50,13 @@ class CommandObjective:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise `BadInput` unless the program exists and the command uses exactly these parameters."""
+        """Raise `BadInput` unless the program exists and the command uses exactly these parameters.
+
+        Parameters
+        ----------
+        names
+            The names of the parameters.
+        """
         if not self.words:
             raise BadInput("The command is missing; write it after --, such as: -- python train.py --rate {rate}")
         wanted = list(names)
@@ -124,7 +130,18 @@ class CommandObjective:
 
 
 def placeholders(word: str) -> set[str]:
-    """Return the names in {braces}; raise `BadInput` for a single brace."""
+    """Return the names in {braces}; raise `BadInput` for a single brace.
+
+    Parameters
+    ----------
+    word
+        One argument of the command.
+
+    Returns
+    -------
+    set[str]
+        The names.
+    """
     names = set()
     for part in PART.finditer(word):
         if part[0] in "{}":
@@ -137,7 +154,20 @@ def placeholders(word: str) -> set[str]:
 
 
 def filled(word: str, params: Mapping[str, Any]) -> str:
-    """Return a word with the parameters filled in; floats round-trip exactly."""
+    """Return a word with the parameters filled in; floats round-trip exactly.
+
+    Parameters
+    ----------
+    word
+        One argument of the command.
+    params
+        The parameters by name.
+
+    Returns
+    -------
+    str
+        The argument.
+    """
 
     def replacement(part: re.Match[str]) -> str:
         return part[0][0] if part[1] is None else str(params[part[1]])
