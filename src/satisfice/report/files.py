@@ -217,7 +217,7 @@ def _umask() -> int:
 
 
 def _refusal(place: Path, why: str) -> BadInput:
-    return BadInput(f"{str(place)!r:.200} cannot be written: {why}")
+    return BadInput(f"{str(place)!r:.200} cannot be written: {why}.")
 
 
 def _unwritable(place: Path, problem: OSError | ValueError) -> BadInput:
