@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.report.text import short_power, shown
 from satisfice.types import LARGEST
 
@@ -107,24 +108,24 @@ class Choices:
         return [(self.place(value), shown(value, longest)) for value in self.values[::every]]
 
 
-def scale_of(distribution: Any) -> Scale:
+def scale_of(parameter: Parameter) -> Scale:
     """Return the scale of a parameter.
 
     Parameters
     ----------
-    distribution
-        An Optuna distribution.
+    parameter
+        The parameter.
 
     Returns
     -------
     Scale
         The scale.
     """
-    if hasattr(distribution, "choices"):
-        return Choices(tuple(distribution.choices))
-    if distribution.log:
-        return Log(float(distribution.low), float(distribution.high))
-    return Linear(float(distribution.low), float(distribution.high), isinstance(distribution.low, int))
+    if isinstance(parameter, Categorical):
+        return Choices(tuple(parameter.choices))
+    if parameter.log:
+        return Log(float(parameter.low), float(parameter.high))
+    return Linear(float(parameter.low), float(parameter.high), isinstance(parameter.low, int))
 
 
 def scale_around(values: Iterable[float], always: Sequence[float] = ()) -> Linear:

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from satisfice.certify.eprocess import level, lower_bound
 from satisfice.checks import sign_of
+from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import NumericalFailure
 from satisfice.report.plots import Slice
 from satisfice.report.scales import Scale, scale_of
@@ -91,13 +92,13 @@ def _edges(snapshot: StudySnapshot, name: str, at: Sequence[Any]) -> Array:
     return np.array([0.0, *((a + b) / 2 for a, b in pairwise(map(scale.place, at))), 1.0])
 
 
-def grid(distribution: Any, count: int) -> list[Any]:
+def grid(parameter: Parameter, count: int) -> list[Any]:
     """Return at most `count` allowed values of a parameter, from its low to its high end.
 
     Parameters
     ----------
-    distribution
-        The distribution of the parameter.
+    parameter
+        The parameter.
     count
         The largest number of values.
 
@@ -106,19 +107,10 @@ def grid(distribution: Any, count: int) -> list[Any]:
     list[Any]
         The values.
     """
-    if hasattr(distribution, "choices"):
-        return list(distribution.choices[:count])
-    low, high, step = distribution.low, distribution.high, distribution.step
-    if distribution.log:
-        values = np.geomspace(low, high, count).tolist()
-        values = sorted({round(value) for value in values}) if isinstance(low, int) else values
-    elif step is not None:
-        steps = round((high - low) / step)
-        values = [low + int(k) * step for k in sorted({round(s) for s in np.linspace(0, steps, count).tolist()})]
-    else:
-        share = np.linspace(0.0, 1.0, count)
-        values = ((1 - share) * low + share * high).tolist()
-    return [min(max(value, low), high) for value in values]
+    if isinstance(parameter, Categorical):
+        return list(parameter.choices[:count])
+    ((first, last),), share = parameter.bounds, np.linspace(0.0, 1.0, count)
+    return list(dict.fromkeys(parameter.decode([z]) for z in ((1 - share) * first + share * last).tolist()))
 
 
 def fresh_values(snapshot: StudySnapshot) -> list[float]:
