@@ -9,12 +9,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
 from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value
-from satisfice.cli.watchdog import WATCHDOG
+from satisfice.cli.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
 KEPT = 65_536  # bytes kept of each output, the last ones
@@ -228,14 +227,9 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Terminate the group with SIGTERM while the command itself runs, then kill what is left."""
     try:
         if not _has_ended(process):
-            _signal_group(process, signal.SIGTERM)
+            signalled(process.pid, signal.SIGTERM)
             until = time.monotonic() + GRACE
             while not _has_ended(process) and time.monotonic() < until:
                 time.sleep(TICK / 10)
     finally:  # even after a second Ctrl-C
-        _signal_group(process, signal.SIGKILL)
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # no process is left
-        os.killpg(process.pid, number)
+        signalled(process.pid, signal.SIGKILL)
