@@ -130,7 +130,10 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
         (["find", "--target", "1", "--budget", "0", *SPACE, *COMMAND], "--budget"),
         (["find", "--target", "1", "--confidence", "2", *SPACE, *COMMAND], "confidence"),
         (["find", "--target", "2", "--range", "0:1", *SPACE, *COMMAND], "target"),
-        (["find", "--target", "1", "--storage", "no/such/directory.db", *SPACE, *COMMAND], "must lie in a directory that exists"),
+        (
+            ["find", "--target", "1", "--storage", "no/such/directory.db", *SPACE, *COMMAND],
+            "must lie in a directory that exists",
+        ),
         (["find", "--target", "1", "--storage", "http://secret:word@x/y", *SPACE, *COMMAND], "storage"),
         (["find", *SPACE, *COMMAND], "--target"),
         (["find", "--target", "1", "--history", "none.csv", *SPACE, *COMMAND], "none.csv"),
