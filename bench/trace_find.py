@@ -21,7 +21,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before numpy
 import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
-OFTEN = ("catch_up", "answer", "_fitted", "ask")  # counted for each evaluation
+OFTEN = ("catch_up", "answer", "belief", "ask")  # counted for each evaluation
 Function = tuple[str, str]
 
 
