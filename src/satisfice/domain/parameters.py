@@ -178,11 +178,6 @@ class Integer(Number):
         """The value at a coordinate."""
         return round(z) if self.step == 1 else self.low + round(z) * self.step
 
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return (self.high - self.low) // self.step + 1
-
     def stored(self) -> dict[str, Any]:
         """The parameter as JSON has it, in the layout of Optuna's distributions."""
         attributes = {"log": self.log, "step": self.step, "low": self.low, "high": self.high}
