@@ -68,11 +68,6 @@ class Number:
         """Whether it has one value only."""
         return self.low == self.high
 
-    @property
-    def first(self) -> float:
-        """Its smallest value."""
-        return self.low
-
     @cached_property
     def bounds(self) -> tuple[tuple[float, float], ...]:
         """The ends of the coordinate."""
@@ -266,11 +261,6 @@ class Categorical(Block):
     def constant(self) -> bool:
         """Whether there is one choice only."""
         return len(self.choices) == 1
-
-    @property
-    def first(self) -> Any:
-        """The first choice."""
-        return self.choices[0]
 
     @property
     def size(self) -> int:

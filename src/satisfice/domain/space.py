@@ -166,7 +166,8 @@ class Space:
             return dict(self.rows[self.domain.nearest(self.domain.scaled(x[None]))[0]])
         params, coordinates, start = {}, x.tolist(), 0
         for name, parameter, width in self._widths:
-            params[name] = parameter.decode(coordinates[start : start + width]) if width else parameter.first
+            own = coordinates[start : start + width] or parameter.bounds[0][:1]  # a constant has no coordinate
+            params[name] = parameter.decode(own)
             start += width
         return params
 
