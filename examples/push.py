@@ -14,10 +14,8 @@ from numpy.random import default_rng
 from rich.console import Console
 from rich.panel import Panel
 
-from satisfice import find
+from satisfice import find, write_report
 from satisfice.paper.problems import PROBLEMS
-from satisfice.report.page import write
-from satisfice.study.snapshot import snapshot
 
 PUSH = PROBLEMS["robot3"]
 SPACE = {"x": (-5.0, 5.0), "y": (-5.0, 5.0), "time": (1.0, 30.0)}
@@ -51,7 +49,7 @@ def main() -> None:
     console.print(Panel(str(second), title=f"each value with noise of standard deviation {NOISE}"))
     if second.params is not None:
         console.print(f"The disc really ends {distance_from_goal(second.params):.3f} from its goal.")
-    report = write(snapshot(second.study), OUT / "report.html")
+    report = write_report(second, OUT / "report.html")
     console.print(
         f"The report is {report}; the studies are in {database}, for `satisfice status` and optuna-dashboard."
     )
