@@ -1,4 +1,4 @@
-"""Write docs/reliability.md from the figures recorded by the last run of each fault test."""
+"""Write docs/evidence/reliability.md from the figures recorded by the last run of each fault test."""
 
 import json
 import runpy
@@ -7,7 +7,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "out" / "faults.jsonl"
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "evidence" / "reliability.md"
 
 HEAD = """# Reliability
 
