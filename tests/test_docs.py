@@ -161,7 +161,7 @@ def test_the_workflows_run_the_python_versions_that_the_package_names():
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     named = {line.rpartition(" ")[2] for line in classifiers if re.search(r":: 3\.\d+$", line)}
     tests = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]["test"]
-    assert set(tests["strategy"]["matrix"]["python"]) == named
+    assert named <= set(tests["strategy"]["matrix"]["python"])  # a version is named once it has passed
 
 
 def test_the_other_files_of_github_are_valid():
@@ -211,7 +211,9 @@ def test_the_reference_has_every_rule_and_every_error():
 
 def test_the_reference_has_every_public_name():
     pages = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
-    assert [name for name in import_module("satisfice").__all__ if not re.search(rf"[.`]{name}\b", pages)] == []
+    errors = vars(import_module("satisfice.errors"))  # a page has all of them
+    public = import_module("satisfice").__all__
+    assert [name for name in public if name not in errors and f"::: satisfice.{name}\n" not in pages] == []
 
 
 @pytest.mark.parametrize("page", ["paper.md", "notation.md"])
