@@ -3,6 +3,7 @@
 .venv/bin/python docs/concept_pictures.py
 """
 
+import shutil
 from pathlib import Path
 
 import matplotlib
@@ -145,8 +146,27 @@ def rules():
     save(figure, "rules")
 
 
+def report():
+    """The top of the report that `make demo` wrote, in few colours."""
+    page_file = Path(__file__).parent.parent / "out" / "report.html"
+    if not page_file.exists():
+        return
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    path = OUT.parent / "report.png"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 1130}, color_scheme="light")
+        page.goto(page_file.as_uri())
+        page.screenshot(path=path)
+        browser.close()
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
+
+
 if __name__ == "__main__":
     verdicts()
     hope()
     models()
     rules()
+    report()
