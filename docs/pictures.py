@@ -157,7 +157,7 @@ def report():
     path = OUT.parent / "report.png"
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 1130}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1000, "height": 1070}, color_scheme="light")
         page.goto(page_file.as_uri())
         page.screenshot(path=path)
         browser.close()
