@@ -2,9 +2,10 @@
 
     make demo
 
-A simulated hand starts at (x, y) and pushes towards the origin, where the disc lies, for some time (Box2D). The value is 5 less
-the distance of the disc from its goal, so the target is 4.75. The second search sees every value with noise; its answer comes
-with a certificate. Both studies are kept in out/demo.db, and the report of the second one is written to out/report.html.
+A simulated hand starts at (x, y) and pushes for some time towards the origin, where the disc lies (Box2D). The value is 5
+minus the final distance of the disc from its goal, so the target is 4.75. The second search sees every value with noise, and
+its answer comes with a certificate. Both studies are kept in out/demo.db, and the report of the second one is written to
+out/report.html.
 """
 
 from pathlib import Path
@@ -24,12 +25,12 @@ OUT = Path("out")
 
 
 def distance_from_goal(params: dict[str, Any]) -> float:
-    """How far from its goal the disc really ends."""
+    """The true final distance of the disc from its goal."""
     return 5 - PUSH.value([params["x"], params["y"], params["time"]])
 
 
 def main() -> None:
-    """Both searches, and the report."""
+    """Run both searches and write the report."""
     console = Console()
     OUT.mkdir(exist_ok=True)
     database = OUT / "demo.db"
