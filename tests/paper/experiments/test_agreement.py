@@ -14,12 +14,12 @@ def test_the_authors_figures_are_complete_and_belong_to_panels():
         assert all(len(fractions) == 10 and 0 <= min(fractions) <= max(fractions) <= 1 for fractions in curves.values())
         assert {len(curves), *map(len, curves.values())} == {8, 10}
     assert all(len(curve) == len(ROUNDS) for both in LENIENT.values() for curve in both)
-    drawn = {(panel.problem, panel.label) for name in SHOWN for panel in panels(name, "published")}
+    drawn = {(panel.problem, panel.label, panel.noise) for name in SHOWN for panel in panels(name, "published")}
     assert set(SUCCESS) <= drawn
 
 
 def test_success_of_noiseless_runs_never_falls_and_counts_whole_runs():
-    for fractions in SUCCESS["robot4", "eta = 4.75"].values():
+    for fractions in SUCCESS["robot4", "eta = 4.75", 0.0].values():
         assert (np.diff(fractions) >= 0).all()
         assert np.array(fractions) * 250 == pytest.approx(np.round(np.array(fractions) * 250))
 

@@ -117,6 +117,20 @@ def test_the_authors_curves_lie_beside_those_of_the_published_code_only(tmp_path
     assert ["the authors'" in labels(axes) for axes in theirs.axes] == [False, False, True, True]
 
 
+def test_the_authors_noisy_curves_are_not_drawn_where_there_is_no_noise(tmp_path, drawn):
+    write(tmp_path, "sts", "published", rules=("pg", "ei"))
+    figures.success_figure(list(panels("sts", "published")), tmp_path, "published", tmp_path / "x.png")
+    assert any("keane-published" in axes.get_title() for axes in drawn[0].axes)
+    assert not any("the authors'" in labels(axes) for axes in drawn[0].axes)
+
+
+def test_bars_of_trials_with_one_run_are_a_standard_error():
+    trials = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    assert figures.bars(trials, 4) == pytest.approx([0.25, 0.0])
+    assert figures.bars(trials, 40) == pytest.approx([0.25, 0.0])
+    assert figures.bars(trials[:2], 2) == pytest.approx([0.5 / np.sqrt(2), 0.0])
+
+
 def test_a_rule_that_is_not_the_papers_has_a_colour_of_its_own():
     mine = ["pg", "mine", "yours"]
     looks = {figures.style_of(rule, mine) for rule in mine}
@@ -174,7 +188,9 @@ def test_a_caption_says_how_many_runs_a_trial_has_where_they_are_not_those_of_th
     write(tmp_path, "synthetic", rules=("pg",), trials=3)
     assert "as in the paper (here trials of 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
     write(tmp_path, "synthetic", rules=("eg",), trials=3, experiments=1)
-    assert "as in the paper (here trials of 1 to 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
+    assert "as in the paper (here trials of 1 to 2 runs), and a standard error where every trial" in " ".join(
+        figures_text(tmp_path, tmp_path).split()
+    )
     write(tmp_path, "sts", rules=("pg",), experiments=10)
     assert "as in the paper; " in " ".join(figures_text(tmp_path, tmp_path).split()).replace("paper. `", "paper; ")
 

@@ -54,7 +54,7 @@ def agreement(out: Path) -> str:
 
 def _success(out: Path, name: str, problem: str) -> str:
     panel = next(panel for panel in panels(name, "published") if panel.problem == problem)
-    theirs = authors.SUCCESS[panel.problem, panel.label]
+    theirs = authors.SUCCESS[panel.problem, panel.label, panel.noise]
     curves = {rule: ours for rule, ours in sampled(out, panel).items() if rule in theirs and len(ours) > 1}
     if not curves:
         return ""

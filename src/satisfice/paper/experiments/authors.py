@@ -25,7 +25,10 @@ ROBOT4 = {  # eta = 4.75
     "mes": (0.044, 0.100, 0.140, 0.180, 0.196, 0.228, 0.256, 0.288, 0.340, 0.360),
     "ts": (0.024, 0.040, 0.056, 0.072, 0.124, 0.156, 0.168, 0.212, 0.228, 0.264),
 }
-SUCCESS = {("keane-published", "eta = 0.85"): NOISY_KEANE, ("robot4", "eta = 4.75"): ROBOT4}  # by problem and label
+SUCCESS = {  # by problem, label and noise
+    ("keane-published", "eta = 0.85", 0.05): NOISY_KEANE,
+    ("robot4", "eta = 4.75", 0.0): ROBOT4,
+}
 ROUNDS = (100, 200, 300, 400, 600, 690)
 LENIENT = {  # standard and indicator regret
     "ucb": ((156, 309, 462, 584, 674, 716), (101, 200, 299, 374, 402, 417)),

@@ -165,7 +165,7 @@ def _caption(out: Path, name: str, variant: Variant, chosen: list[Panel]) -> str
     floor = f"; {FLOOR_LINE}" if any("random" in each for each in runs.values()) else "; random search has no runs yet"
     single = all(len({r["trial"] for r in records}) == 1 for each in runs.values() for records in each.values())
     bars = "One trial only, so there are no bars" if single else f"{BARS}{_trial_sizes(runs.values())}"
-    known = variant == "published" and any((panel.problem, panel.label) in authors.SUCCESS for panel in chosen)
+    known = variant == "published" and any((p.problem, p.label, p.noise) in authors.SUCCESS for p in chosen)
     theirs = "; hollow markers are the authors' own figures" if known else ""
     done, wanted = made(out, name, variant), len(planned(name, variant))
     return (
@@ -179,7 +179,8 @@ def _trial_sizes(runs: Iterable[dict[str, list[Record]]]) -> str:
     if counts == {EXPERIMENTS}:
         return ""
     least, most = min(counts), max(counts)
-    return f" (here trials of {count(most, 'run', 'runs') if least == most else f'{least} to {most} runs'})"
+    said = f" (here trials of {count(most, 'run', 'runs') if least == most else f'{least} to {most} runs'})"
+    return said if least > 1 else f"{said}, and a standard error where every trial of a rule has one run"
 
 
 def _panel_table(out: Path, panel: Panel, regret: bool) -> str:

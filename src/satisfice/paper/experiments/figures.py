@@ -119,14 +119,14 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
     several = len({panel.problem for panel in panels}) < len(panels)
     for row, (panel, runs) in zip(rows, found.items(), strict=False):
         name = f"{panel.problem} ({panel.label})" if several else panel.problem
-        theirs = authors.SUCCESS.get((panel.problem, panel.label), {}) if variant == "published" else {}
+        theirs = authors.SUCCESS.get((panel.problem, panel.label, panel.noise), {}) if variant == "published" else {}
         summary["success"][name] = {}
         for rule, records in runs.items():
             fractions = success_by_trial(records, panel)
             mean = fractions.mean(axis=0)
             for axes, rules in zip(row, columns, strict=True):
                 if rule in rules:
-                    draw_line(axes, rule, mean, 0.5 * fractions.std(axis=0))
+                    draw_line(axes, rule, mean, bars(fractions, len(records)))
                     _draw_authors(axes, rule, theirs)
             summary["runs"] += len(records)
             summary["success"][name][rule] = [round(float(mean[t - 1]), 4) for t in range(20, panel.budget + 1, 20)]
@@ -140,6 +140,11 @@ def success_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> 
     figure.suptitle(VARIANT_NAMES[variant], fontsize=10)
     save(figure, path)
     return summary
+
+
+def bars(trials: Array, runs: int) -> Array:
+    """Half a standard deviation over the trials (trials, budget), as in the paper; a standard error if each has one run."""
+    return np.asarray(trials.std(axis=0) * (1 / np.sqrt(runs) if runs == len(trials) else 0.5))
 
 
 def _draw_authors(axes: Any, rule: str, theirs: Mapping[str, tuple[float, ...]]) -> None:
@@ -226,7 +231,7 @@ def regret_figure(panels: list[Panel], out: Path, variant: str, path: Path) -> d
                 curves = [simple_regret(record, panel, PROBLEMS[panel.problem].maximum) for record in records]
                 trials, median = by_trial(records, curves), np.median(curves, axis=0)
                 mean = np.mean(curves, axis=0)
-                draw_line(axes, rule, mean, np.minimum(0.5 * trials.std(axis=0), 0.95 * mean))
+                draw_line(axes, rule, mean, np.minimum(bars(trials, len(records)), 0.95 * mean))
                 if rule != FLOOR:
                     axes.plot(
                         np.arange(1, panel.budget + 1), median, "--", color=STYLES[rule][0], linewidth=0.9, alpha=0.8
