@@ -131,7 +131,7 @@ def test_wrong_words_are_one_clear_error_before_anything_runs(rules, problems, o
         ({"function": 3}, "`function` must take a point"),
         ({"noise": -1.0}, "`noise` must be a standard deviation"),
         ({"target": np.nan}, "target"),
-        ({"bounds": [(1.0, 0.0)]}, "Box"),
+        ({"bounds": [(1.0, 0.0)]}, "bounds of coordinate 0 must be finite numbers low < high"),
     ],
 )
 def test_a_problem_that_cannot_be_one_is_refused(arguments, said):
