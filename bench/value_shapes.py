@@ -102,7 +102,7 @@ def certified_after(
         if chosen is None:
             choice = choose(np.append(settings, np.zeros(m)), np.append(others, own[:m]), target)
             shape = choice.shape
-            if choice.test is not None and choice.test.log_evidence(own[:m], target) >= WANTED:
+            if choice.test is not None and choice.enough and choice.test.log_evidence(own[:m], target) >= WANTED:
                 chosen = m
         if chosen is not None and gaussian is not None:
             break

@@ -190,11 +190,15 @@ def _gaussian_words(seen: Residuals) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """The test to use, None where no test could hold, and why."""
+    """The test to use, None where no test could hold, and why.
+
+    `enough` says whether the test may certify: as long as few repeats were seen, nobody knows how deep a tail goes.
+    """
 
     shape: Shape
     test: EProcess | None
     reason: str
+    enough: bool = True
 
 
 def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Choice:
@@ -229,7 +233,7 @@ def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Cho
     seen = pooled(settings, y)
     if seen.sd == 0:
         return Choice("unknown", None, "no two values at one setting differ: nothing shows how far a value may fall")
-    depth = max(WIDER * seen.shortfall, NARROW * seen.sd)
+    depth, enough = max(WIDER * seen.shortfall, NARROW * seen.sd), seen.freedom >= FEW
     top = float(y.max())
     piled = int((y == top).sum())
     if piled >= PILED and seen.tied > 0 and piled >= 0.1 * seen.values and _repeated(settings, y, top):
@@ -237,13 +241,18 @@ def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Cho
             "pile",
             RangeSeen(max(depth, target - float(y.min())), seen.values),
             f"{piled} of {len(y)} values equal the best one, as at a bound",
+            enough,
         )
     if seen.tied > TIED:
         distinct = np.unique(y)
         step = float(np.diff(distinct).min())
-        return Choice("coarse", RangeSeen(max(depth, 3 * step), seen.values), "values at one setting are often equal")
+        return Choice(
+            "coarse", RangeSeen(max(depth, 3 * step), seen.values), "values at one setting are often equal", enough
+        )
     if seen.skewness < -SKEWED or seen.unusual:
-        return Choice("skewed", RangeSeen(depth, seen.values), "the residuals have a tail that Gaussian noise has not")
+        return Choice(
+            "skewed", RangeSeen(depth, seen.values), "the residuals have a tail that Gaussian noise has not", enough
+        )
     if seen.freedom < FEW:
         bets = RangeSeen(NARROW * seen.sd, seen.values)
         return Choice("few", Cautious(bets, seen), "too few repeats to show a shape")
