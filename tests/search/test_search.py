@@ -602,3 +602,44 @@ def test_a_known_kernel_is_not_doubted_where_every_point_is_known():
     for x in 3 * [0.0, 0.5, 1.0]:
         search.tell([x], 0.1 * rng.standard_normal())
     assert search.hope() < 1e-3
+
+
+@pytest.mark.parametrize("noise", [None, 0])
+def test_a_table_certifies_nothing_and_own_values_win(noise):
+    search = Search(Box([(0, 1)]), 0.9, noise=noise)
+    search.tell([0.5], 1.0, fresh=False)
+    asked = []
+    for _ in range(12):
+        assert search.answer().verdict == "open"
+        x = search.ask()
+        asked.append(float(x[0]))
+        search.tell(x, 0.3 + 0.01 * x[0])
+    assert asked[0] == 0.5  # what looks good in the table is looked at first
+    answer = search.answer()
+    assert answer.value < 0.4
+    assert any("own evaluations contradict: 1; one is 1, and its setting gave 0.305" in note for note in answer.notes)
+
+
+def test_a_table_that_own_values_confirm_saves_the_search():
+    search = Search(Box([(0, 1)]), 0.9, noise=0)
+    search.tell([0.5], 1.0, fresh=False)
+    assert search.answer().verdict == "open"
+    x = search.ask()
+    search.tell(x, 1.0)
+    answer = search.answer()
+    assert (answer.verdict, answer.point.tolist(), answer.notes) == ("good", [0.5], ())
+
+
+@pytest.mark.parametrize("noise", [None, 0])
+def test_a_table_of_every_setting_is_no_proof(noise):
+    search = Search(Finite(np.arange(4.0)[:, None]), 0.9, noise=noise)
+    for i in range(4):
+        search.tell([i], 0.1 * i, fresh=False)
+    assert search.answer().verdict == "open"
+    asked = set()
+    while search.answer().verdict == "open":
+        x = search.ask()
+        asked.add(float(x[0]))
+        search.tell(x, 0.1 * x[0] + np.pi / 100)
+    assert search.answer().proven
+    assert asked == {0.0, 1.0, 2.0, 3.0}

@@ -86,7 +86,7 @@ def _good(snapshot: StudySnapshot) -> list[str]:
 def _none(snapshot: StudySnapshot) -> list[str]:
     answer, size = snapshot.answer, snapshot.search.domain.size
     said = [f"The target is {goal(snapshot.config)}."]
-    if snapshot.search.deterministic and snapshot.search.observations.exhausted:
+    if snapshot.search.observations.proven:
         return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     if answer.hope is not None:
         said.append(

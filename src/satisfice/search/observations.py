@@ -51,8 +51,11 @@ class Observations:
         self.replicates = ReplicateLog()
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
+        self._fresh: list[bool] = []  # whether each value is
+        self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
         self._certificate: tuple[int, Certificate] | None = None
+        self._contradicted: dict[int, float] = {}
 
     @property
     def X(self) -> Array:
@@ -66,8 +69,34 @@ class Observations:
 
     @property
     def y(self) -> Array:
-        """The values (n,), to be maximised."""
-        return self._y.array
+        """The values (n,), to be maximised; those of a table that own values contradict are replaced by these."""
+        if not self._contradicted or not (wrong := self.contradicted):
+            return self._y.array
+        y = self._y.array.copy()
+        for index, value in wrong.items():
+            y[index] = value
+        return y
+
+    @property
+    def contradicted(self) -> dict[int, float]:
+        """The values of a table (by index) that differ from the first own value at their point, with that."""
+        return {} if self.deterministic is False else dict(self._contradicted)
+
+    @property
+    def own(self) -> npt.NDArray[np.bool_]:
+        """Which values (n,) are fresh: asked for by this search, not out of a table. Only they certify anything."""
+        return np.array(self._fresh, dtype=bool)
+
+    def told(self, index: int) -> float:
+        """The value as it was told, to be maximised."""
+        return float(self._y.array[index])
+
+    @property
+    def unverified(self) -> list[int]:
+        """The indices of values out of a table at points without an own value, the best first."""
+        log = self.replicates
+        keys = [key for key in self._table if key not in log.own and key not in log.dropped]
+        return sorted((k for key in keys for k in self._table[key]), key=lambda k: (-self._y.array[k], k))
 
     @property
     def failed(self) -> Array:
@@ -99,6 +128,13 @@ class Observations:
         return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U}) == size
 
     @property
+    def proven(self) -> bool:
+        """Whether every point of a finite domain has an own value, without noise."""
+        return (
+            self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
+        )
+
+    @property
     def tested(self) -> int:
         """The number of candidates that have been tested, or may have been."""
         return len(self.replicates.fresh) + self.unseen
@@ -126,8 +162,20 @@ class Observations:
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)
         self._U.append(u)
         self._y.append(y)
+        self._note_contradictions(key_of(u), y, fresh)
         if self.replicates.add(key_of(u), y, fresh) and not held:
             self.count(x, value)
+
+    def _note_contradictions(self, key: bytes, y: float, fresh: bool) -> None:
+        """Note the values of a table at this point that differ from the first own value there."""
+        own = self.replicates.own.get(key, y if fresh else None)
+        self._fresh.append(fresh)
+        if not fresh:
+            self._table.setdefault(key, []).append(len(self._fresh) - 1)
+        if own is not None:
+            for k in self._table.get(key, []):
+                if self._y.array[k] != own:
+                    self._contradicted.setdefault(k, own)
 
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value count towards a certificate; it must not be the first one at its point."""

@@ -33,6 +33,7 @@ CONTRADICTED = (
     "noise=0 was stated, but replicates of one setting gave different values: leave noise out, or pass 'learn', to get a verdict "
     "that can be trusted"
 )
+ROUNDED = 0.01  # a value of a table may differ by this share from what its setting gives: tables are rounded
 FAINT = 1e-3  # a smaller probability of the best point says nothing about how many evaluations are needed
 
 
@@ -197,7 +198,7 @@ class Search:
         if len(y) == 0:
             raise BadInput("recommended: no value has been told yet; tell one first")
         if self.deterministic:
-            return int(np.argmax(y))
+            return self._best_without_noise()
         with one_blas_thread():
             return self.surrogate.estimate().index
 
@@ -247,18 +248,43 @@ class Search:
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
-            notes=self.surrogate.notes + ((CONTRADICTED,) if config.noise == 0 and seen.replicates.different else ()),
+            notes=self.surrogate.notes + self._contradictions(),
             confidence=config.confidence,
-            proven=verdict == "none" and bool(seen.deterministic) and seen.exhausted,
+            proven=verdict == "none" and seen.proven,
         )
+
+    def _best_without_noise(self) -> int:
+        """The index of the best own value if it is good, else of the best one of all."""
+        y, own = self.observations.y, self.observations.own
+        best = int(np.argmax(np.where(own, y, -np.inf)))
+        return best if own[best] and y[best] >= self.config.goal else int(np.argmax(y))
+
+    def _contradictions(self) -> tuple[str, ...]:
+        """What own values say against what was stated, or told out of a table."""
+        seen, sign = self.observations, self.config.sign
+        found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.different else []
+        told = {index: seen.told(index) for index in seen.contradicted}
+        wrong = {
+            index: own
+            for index, own in seen.contradicted.items()
+            if abs(told[index] - own) > ROUNDED * max(abs(own), abs(told[index]))
+            or (told[index] >= self.config.goal) != (own >= self.config.goal)
+        }
+        if wrong:
+            index, value = next(iter(wrong.items()))
+            found.append(
+                f"values of the table that own evaluations contradict: {len(wrong)}; one is {sign * told[index]:.6g}, and "
+                f"its setting gave {sign * value:.6g}. Only own evaluations count"
+            )
+        return tuple(found)
 
     def _judge(self) -> tuple[Certificate | None, Estimate, float | None]:
         """The certificate, if any, the estimate at the point to report, and the number of replicates that would certify it."""
         seen, surrogate = self.observations, self.surrogate
         if seen.deterministic:
-            index = int(np.argmax(seen.y))
+            index = self._best_without_noise()
             value = float(seen.y[index])
-            good = value >= self.config.goal
+            good = seen.own[index] and value >= self.config.goal
             exact = Certificate("the objective is noise-free", 1.0, 0, self.config.sign * value, 0) if good else None
             return exact, Estimate(index, value, value, value, float(good)), None
         if seen.certificate is not None:
@@ -275,7 +301,7 @@ class Search:
         With a known kernel on a finite domain, hope is gone when every upper confidence bound lies below the target.
         """
         seen = self.observations
-        if seen.deterministic and seen.exhausted:
+        if seen.proven:
             return True
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self.surrogate.memory)
@@ -313,7 +339,10 @@ class Search:
     def _warn_of(self, notes: tuple[Note, ...]) -> None:
         """Issue one Python warning for each kind of serious note; the others appear in the answer only."""
         for note in notes:
-            expected = note.kind == "constant" and self.deterministic is False  # as of passes and fails
+            one_setting = len(self.observations.replicates.first) < 2
+            expected = note.kind == "constant" and (
+                one_setting or self.deterministic is False
+            )  # as of passes and fails
             if note.serious and not expected and note.kind not in self._warned:
                 self._warned.add(note.kind)
                 warnings.warn(note.text, SatisficeWarning, stacklevel=4)

@@ -79,11 +79,20 @@ def check_noise(turn: Turn) -> Array | None:
     seen = turn.observations
     if seen.deterministic is not None:
         return None
-    for k in np.argsort(-seen.y, kind="stable"):
+    for k in np.argsort(np.where(seen.own, -seen.y, np.inf), kind="stable")[: seen.own.sum()]:
         if key_of(seen.U[k]) not in seen.replicates.dropped:
             telling = seen.y[k] >= seen.config.goal or seen.exhausted
             return seen.X[k] if telling and not turn.waiting_at(k) else None
     return None
+
+
+def verify_table(turn: Turn) -> Array | None:
+    """Evaluate the setting of a value out of a table that is good, or that is all that is left: it certifies nothing itself."""
+    seen = turn.observations
+    if seen.deterministic is False:
+        return None
+    left = [k for k in seen.unverified if not turn.waiting_at(k)]
+    return seen.X[left[0]] if left and (seen.y[left[0]] >= seen.config.goal or seen.exhausted) else None
 
 
 def initial_design(turn: Turn) -> Array | None:
@@ -156,7 +165,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
     return u.astype(np.float64)
 
 
-WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, initial_design)
+WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, initial_design)
 WITH_MODEL: tuple[Stage, ...] = (replicate, probe_nearby, apply_rule)
 
 

@@ -116,7 +116,7 @@ class Surrogate:
     def outlook(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None where there is no model or it fails."""
         seen, config = self.observations, self.config
-        if seen.deterministic and seen.exhausted:
+        if seen.proven:
             return Outlook(*2 * [float(seen.y.max() >= config.goal)])
         if not self.ready:
             return None
