@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from scipy.stats import binom, skew
 
 from satisfice.certify.eprocess import Bounded, LearnedNoise, lower_bound
-from satisfice.certify.shape import FEW, Gaussian, RangeSeen, choose, pooled
+from satisfice.certify.shape import FEW, Gaussian, RangeSeen, Rate, choose, pooled
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
@@ -94,9 +94,9 @@ def test_the_rate_of_bets_is_about_what_they_earn():
 
 def test_passes_and_fails_are_a_rate_and_need_no_range():
     found = choose([0, 0, 1], [1.0, 0.0, 1.0], 0.9)
-    assert (found.shape, found.test) == ("rate", Bounded(0.0, 1.0))
-    assert choose([0], [0.0], 0.9).test == Bounded(0.0, 1.0)
-    assert choose([0, 1], [-1.0, 0.0], -0.1).test == Bounded(-1.0, 0.0)  # a rate of fails, to be minimised
+    assert (found.shape, found.test) == ("rate", Rate(0.0, 1.0))
+    assert choose([0], [0.0], 0.9).test == Rate(0.0, 1.0)
+    assert choose([0, 1], [-1.0, 0.0], -0.1).test == Rate(-1.0, 0.0)  # a rate of fails, to be minimised
     assert choose([0, 0], [1.0, 1.0], 1.0).test is None
     assert choose([0, 0, 1], [1.0, 0.0, 0.5], 0.9).shape != "rate"
 

@@ -134,10 +134,8 @@ def test_a_missing_value_is_refused():
 
 
 @pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
-def test_a_truth_value_counts_as_one_or_zero_only_when_asked(value):
-    assert as_objective(value, allow_bool=True) == float(value)
-    with pytest.raises(BadValue, match="of type bool"):
-        as_objective(value)
+def test_a_truth_value_is_a_pass_or_a_fail(value):
+    assert as_objective(value) == float(value)
 
 
 def test_the_message_shows_what_came():

@@ -201,7 +201,7 @@ class Certificate:
     """Why a point is called good: `repeats` fresh values of it certify that f reaches `bound`."""
 
     guarantee: str
-    confidence: float  # that no bad point is ever called good, over all candidates that get tested
+    confidence: float | None  # that no bad point is ever called good, over all candidates; None where none is claimed
     repeats: int
     bound: float  # what f reaches for certain, in the user's units; it lies on the good side of the target
     candidates: int  # how many were tested up to then

@@ -6,7 +6,7 @@ earlier, so the choice looks at their residuals pooled. What nobody has seen nob
 many values it was judged, and how rare a disaster may be that they would have missed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy.special import logsumexp, ndtri
 
 from satisfice.certify.eprocess import BETS, Bounded, EProcess, LearnedNoise
+from satisfice.gp.scaling import OutputScaler
 from satisfice.types import Array
 
-Shape = Literal["rate", "unknown", "coarse", "pile", "skewed", "few", "gaussian"]
+Shape = Literal["stated", "rate", "unknown", "coarse", "pile", "skewed", "few", "gaussian"]
 SKEWED = 1.28  # standard errors of the pooled skewness towards bad values; Gaussian noise shows them in one case of ten
 UNUSUAL = 0.02  # so rarely is the largest of all Gaussian residuals as large
 TIED = 0.15  # share of the pairs of values at one setting that are equal, beyond which values are coarse
@@ -146,6 +147,13 @@ class RangeSeen:
 
 
 @dataclass(frozen=True)
+class Rate(Bounded):
+    """Passes and fails: bets between the two."""
+
+    guarantee = "valid for independent passes and fails"
+
+
+@dataclass(frozen=True)
 class Cautious:
     """Gaussian noise of any standard deviation, and bets that hold without that: the smaller evidence of the two counts."""
 
@@ -201,6 +209,17 @@ class Choice:
     enough: bool = True
 
 
+def rescaled(test: EProcess, scaler: OutputScaler) -> EProcess:
+    """The same test in the model's units."""
+    if isinstance(test, Bounded):
+        return Bounded(*scaler.standardise([test.low, test.high]))
+    if isinstance(test, RangeSeen):
+        return replace(test, depth=max(scaler.standardise_std(test.depth), 1e-12))
+    if isinstance(test, Cautious):
+        return replace(test, bets=replace(test.bets, depth=max(scaler.standardise_std(test.bets.depth), 1e-12)))
+    return test
+
+
 def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Choice:
     """The test of H0: f < target that holds for values like these, as far as they show what they are like.
 
@@ -225,11 +244,11 @@ def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Cho
         - "unknown": no two values at one setting differ, or no number of passes would show the target: no test.
     """
     y = np.asarray(values, dtype=np.float64)
-    ends = _ends_of_a_rate(y, target)
+    ends = ends_of_a_rate(y, target)
     if ends is not None:
         if target >= ends[1]:
             return Choice("unknown", None, "no number of passes shows that every evaluation would pass")
-        return Choice("rate", Bounded(*ends), "the values are passes and fails")
+        return Choice("rate", Rate(*ends), "the values are passes and fails")
     seen = pooled(settings, y)
     if seen.sd == 0:
         return Choice("unknown", None, "no two values at one setting differ: nothing shows how far a value may fall")
@@ -259,7 +278,7 @@ def choose(settings: npt.ArrayLike, values: npt.ArrayLike, target: float) -> Cho
     return Choice("gaussian", Gaussian(seen), "the residuals show nothing but Gaussian noise")
 
 
-def _ends_of_a_rate(y: Array, target: float) -> tuple[float, float] | None:
+def ends_of_a_rate(y: Array, target: float) -> tuple[float, float] | None:
     """The values of a fail and a pass, if nothing else was seen."""
     if ((y == 0) | (y == 1)).all() and ((y == 1).any() or target > 0):
         return 0.0, 1.0

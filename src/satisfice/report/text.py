@@ -65,9 +65,8 @@ def _good(snapshot: StudySnapshot) -> list[str]:
     certificate, confidence = snapshot.answer.certificate, snapshot.config.confidence
     if certificate is None or certificate.repeats == 0:
         value = "" if snapshot.answer.value is None else f"{shown(snapshot.answer.value)}; "
-        return [
-            f"Its value is {value}the target is {goal(snapshot.config)}. The objective is noise-free, so one value is proof."
-        ]
+        why = "noise=0 was stated" if certificate is None else certificate.guarantee
+        return [f"Its value is {value}the target is {goal(snapshot.config)}.", f"{why[0].upper()}{why[1:]}."]
     side = "at least" if snapshot.config.direction == "maximize" else "at most"
     said = [
         f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(snapshot.config)}.",

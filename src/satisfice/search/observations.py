@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise
 from satisfice.certify.replicates import ReplicateLog, certificate, key_of
+from satisfice.certify.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
 from satisfice.domain.box import Domain
 from satisfice.errors import BadInput
@@ -56,6 +57,8 @@ class Observations:
         self._failed_keys: list[bytes] = []
         self._certificate: tuple[int, Certificate] | None = None
         self._contradicted: dict[int, float] = {}
+        self._rate: tuple[int, bool] | None = None  # with the count of own values
+        self._choice: tuple[int, Choice] | None = None  # likewise
 
     @property
     def X(self) -> Array:
@@ -117,9 +120,31 @@ class Observations:
 
     @property
     def deterministic(self) -> bool | None:
-        """Whether the objective is free of noise; None as long as that is unknown."""
-        noise = self.config.noise
-        return self.replicates.deterministic if noise is None else noise == 0
+        """Whether the objective is free of noise, or taken to be; None as long as that is unknown.
+
+        Passes and fails are a rate as soon as one passes, if the target lies between: no repeats tell them from exact values.
+        """
+        if self.config.noise is not None:
+            return self.config.noise == 0
+        if self.rate_seen:
+            return False
+        return self.replicates.exactness.noise_free
+
+    @property
+    def rate_seen(self) -> bool:
+        """Whether only passes and fails were seen, one of them a pass, and the target is a rate between the two."""
+        values = self.replicates.own_values[1]
+        if self._rate is None or self._rate[0] != len(values):
+            ends = ends_of_a_rate(np.array(values), self.config.goal) if values else None
+            seen = ends is not None and ends[0] < self.config.goal < ends[1] and max(values) >= self.config.goal
+            self._rate = len(values), seen
+        return self._rate[1]
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The range of values to be maximised, as stated, or that of the passes and fails that were seen."""
+        test = self._chosen.test
+        return (test.low, test.high) if isinstance(test, Rate) else self.config.limits
 
     @property
     def exhausted(self) -> bool:
@@ -146,15 +171,31 @@ class Observations:
 
     @property
     def test(self) -> EProcess:
-        """The e-process that suits what is known of the noise."""
+        """The e-process that suits what is known of the noise: stated, or seen in the values; also where it may not certify."""
+        return self._chosen.test or LearnedNoise()
+
+    @property
+    def _chosen(self) -> Choice:
+        """The test that what was stated calls for, else the one that the own values do."""
         if self.config.limits is not None:
-            return Bounded(*self.config.limits)
-        return KnownNoise(self.config.noise) if isinstance(self.config.noise, float) else LearnedNoise()
+            return Choice("stated", Bounded(*self.config.limits), "the range was stated")
+        if isinstance(self.config.noise, float):
+            return Choice("stated", KnownNoise(self.config.noise), "the noise was stated")
+        settings, values = self.replicates.own_values
+        if self._choice is None or self._choice[0] != len(values):
+            self._choice = len(values), choose(np.array(settings), np.array(values), self.config.goal)
+        return self._choice[1]
+
+    def exact_certificate(self, value: float) -> Certificate:
+        """Why one value is enough: what was stated of the noise, or what the repeats showed, which has no confidence."""
+        stated = self.config.noise == 0
+        why = "one value is enough: noise=0 was stated" if stated else str(self.replicates.exactness)
+        return Certificate(why, 1.0 if stated else None, 0, self.config.sign * value, 0)
 
     def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
         """Record a value; see `Search.tell`."""
         u, limits = self._point(x), self.config.value_range
-        if limits is not None and isinstance(value, bool | np.bool_):
+        if isinstance(value, bool | np.bool_):
             value = float(value)  # a pass or a fail
         y = self.config.sign * number(value, "value", "; report a failed evaluation by fail(x)")
         if limits is not None and not limits[0] <= value <= limits[1]:
@@ -183,7 +224,10 @@ class Observations:
         if not self.replicates.count(key, config.sign * value) or self._certificate or self.deterministic is not False:
             return
         values = np.array(self.replicates.fresh[key])
-        found = certificate(self.test, values, config.goal, config.error_rate, self.tested)
+        test = self._chosen.test
+        if test is None or not self._chosen.enough:
+            return
+        found = certificate(test, values, config.goal, config.error_rate, self.tested)
         if found is not None:
             index = next(k for k, u in enumerate(self.U) if key_of(u) == key)
             self._certificate = index, replace(found, bound=config.sign * found.bound)

@@ -262,7 +262,7 @@ class Search:
     def _contradictions(self) -> tuple[str, ...]:
         """What own values say against what was stated, or told out of a table."""
         seen, sign = self.observations, self.config.sign
-        found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.different else []
+        found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.exactness.noise_free is False else []
         told = {index: seen.told(index) for index in seen.contradicted}
         wrong = {
             index: own
@@ -285,7 +285,7 @@ class Search:
             index = self._best_without_noise()
             value = float(seen.y[index])
             good = seen.own[index] and value >= self.config.goal
-            exact = Certificate("the objective is noise-free", 1.0, 0, self.config.sign * value, 0) if good else None
+            exact = seen.exact_certificate(value) if good else None
             return exact, Estimate(index, value, value, value, float(good)), None
         if seen.certificate is not None:
             index, found = seen.certificate

@@ -75,15 +75,23 @@ Stage = Callable[[Turn], Array | None]
 
 
 def check_noise(turn: Turn) -> Array | None:
-    """Replicate the best point once it is good, or no other point is left, to see whether there is noise."""
+    """Replicate what tells whether there is noise, once an own value is good or no other point is left.
+
+    Where no setting would tell, because all values are at an end of what was seen, another one is drawn.
+    """
     seen = turn.observations
-    if seen.deterministic is not None:
+    own = np.flatnonzero(seen.own)
+    if seen.deterministic is not None or not len(own):
         return None
-    for k in np.argsort(np.where(seen.own, -seen.y, np.inf), kind="stable")[: seen.own.sum()]:
-        if key_of(seen.U[k]) not in seen.replicates.dropped:
-            telling = seen.y[k] >= seen.config.goal or seen.exhausted
-            return seen.X[k] if telling and not turn.waiting_at(k) else None
-    return None
+    if seen.y[own].max() < seen.config.goal and not seen.exhausted:
+        return None
+    ask = seen.replicates.exactness.ask
+    if ask is not None:
+        return None if turn.waiting_at(own[ask]) else seen.X[own[ask]]
+    if seen.exhausted:
+        best = own[np.argmax(seen.y[own])]
+        return None if turn.waiting_at(best) else seen.X[best]
+    return turn.restored(seen.domain.uniform(1, turn.rng)[0])
 
 
 def verify_table(turn: Turn) -> Array | None:

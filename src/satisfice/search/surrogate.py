@@ -7,7 +7,6 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
-from satisfice.certify.eprocess import Bounded
 from satisfice.certify.hope import Outlook, outlook
 from satisfice.certify.replicates import (
     DOUBT,
@@ -17,6 +16,7 @@ from satisfice.certify.replicates import (
     own_spread,
     plan_replication,
 )
+from satisfice.certify.shape import rescaled
 from satisfice.errors import NumericalFailure
 from satisfice.gp.fit import Dataset, Fit, Model
 from satisfice.gp.models import FixedModel
@@ -104,7 +104,7 @@ class Surrogate:
 
     def _noise_scale(self, fit: Fit) -> float:
         """The sub-Gaussian scale of the noise in the model's units: the std, or half of the stated range."""
-        limits, noise = self.config.limits, self.config.noise
+        limits, noise = self.observations.limits, self.config.noise
         if self.observations.deterministic:
             return 0.0
         if isinstance(noise, float):
@@ -150,9 +150,11 @@ class Surrogate:
         seen = self.observations
         counts = len(seen.y), seen.tested, seen.replicates.entries
         if self._plan is None or self._plan[0] != counts:
-            n, target, test = len(seen.y), float(fit.scaler.standardise(self.config.goal)), seen.test
-            if isinstance(test, Bounded):
-                test = Bounded(*fit.scaler.standardise([test.low, test.high]))
+            n, target, test = (
+                len(seen.y),
+                float(fit.scaler.standardise(self.config.goal)),
+                rescaled(seen.test, fit.scaler),
+            )
             prospects = self._prospects(fit, target)
             error = self.config.error_rate
             plan = plan_replication(test, prospects, target, error, seen.tested, n, n - seen.explored)
@@ -195,8 +197,8 @@ class Surrogate:
         mean, std = (float(part[0]) for part in belief.marginal(u))
         half = float(ndtri(0.5 + 0.5 * self.config.confidence)) * std
         value, low, high = (float(fit.scaler.restore(z)) for z in (mean, mean - half, mean + half))
-        if self.config.limits is not None:
-            bottom, top = self.config.limits
+        if seen.limits is not None:
+            bottom, top = seen.limits
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
             own = seen.y[(seen.U == u).all(axis=1)]
             if seen.deterministic is False and (own == own[0]).all():

@@ -15,10 +15,13 @@ class BadValue(SatisficeError):
     """An objective returned something that is not a finite number; the message shows what came."""
 
 
-def as_objective(value: object, *, allow_bool: bool = False) -> float:
-    """The finite float that an objective returned; everything else is a `BadValue`, even a value that raises when looked at."""
+def as_objective(value: object) -> float:
+    """The finite float that an objective returned, 1 for a pass and 0 for a fail.
+
+    Everything else is a `BadValue`, even a value that raises when looked at.
+    """
     try:
-        if allow_bool and isinstance(value, bool | np.bool_):
+        if isinstance(value, bool | np.bool_):
             return float(value)
         # exact numbers and lengths of time are real numbers to Python and numpy, but hardly what was meant
         if not isinstance(value, Fraction | np.timedelta64):

@@ -195,7 +195,7 @@ class Workers:
                 raise KeyboardInterrupt
             with self._interrupts.allowed():
                 returned = self._objective(given)
-            value = as_objective(returned, allow_bool=self._value_range is not None)
+            value = as_objective(returned)
             if self._value_range is not None and not self._value_range[0] <= value <= self._value_range[1]:
                 low, high = self._value_range
                 raise BadValue(
