@@ -29,7 +29,7 @@ from satisfice.search.answer import Answer
 from satisfice.search.search import Search
 from satisfice.study.interrupt import Ending
 
-CODES = {"good": 0, "open": 3, "none": 4}
+CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 COMMAND = "satisfice:command"  # the user attribute of a study that holds the command
 EPILOG = """\
 example:
@@ -56,7 +56,8 @@ than 0, without a number, or without an end in time. A note says which line the 
 {name} stands for a parameter, {{ and }} for braces; no shell is involved. The study is kept in a file: the same command goes
 on with it.
 
-exit codes: 0 good, 3 open, 4 none, 2 wrong input, 1 too many failures, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
+exit codes: 0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
+            130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
 """
 
 

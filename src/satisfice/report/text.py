@@ -1,13 +1,14 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
 from satisfice.report.svg import shown
-from satisfice.search.answer import MANY
+from satisfice.search.answer import MANY, probability
 from satisfice.study.config import SearchConfig
 from satisfice.study.snapshot import StudySnapshot
 
 HEADLINES = {
     "good": "Good enough: the target is met.",
     "none": "No setting reaches the target.",
+    "unlikely": "Given up: a good setting is unlikely.",
     "open": "Not decided yet.",
 }
 
@@ -19,7 +20,7 @@ def headline(snapshot: StudySnapshot) -> str:
 
 def sentences(snapshot: StudySnapshot) -> list[str]:
     """The verdict, what it rests on and what is left to do, one sentence each."""
-    return {"good": _good, "none": _none, "open": _open}[snapshot.answer.verdict](snapshot)
+    return {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
 def goal(config: SearchConfig) -> str:
@@ -83,18 +84,28 @@ def _good(snapshot: StudySnapshot) -> list[str]:
 
 
 def _none(snapshot: StudySnapshot) -> list[str]:
-    answer, size = snapshot.answer, snapshot.search.domain.size
+    size = snapshot.search.domain.size
     said = [f"The target is {goal(snapshot.config)}."]
     if snapshot.search.observations.proven:
         return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
+    rest = probability(1 - snapshot.config.confidence)
+    return [*said, f"Every confidence bound of the stated kernel lies below it; they all hold but for {rest}."]
+
+
+def _unlikely(snapshot: StudySnapshot) -> list[str]:
+    answer = snapshot.answer
+    said = [f"The target is {goal(snapshot.config)}."]
     if answer.hope is not None:
         said.append(
-            f"The model's probability that some setting reaches it is {percent(answer.hope)}; below "
-            f"{percent(1 - snapshot.config.confidence)} the search gives up."
+            f"The model's probability that some setting reaches it is {percent(answer.hope)}. The model had predicted settings "
+            "drawn at random well, before it saw them."
         )
+    if answer.share is not None:
+        share = str(answer.share)
+        said.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
     said.append(
-        "This rests on the model of the objective, not on a proof: a narrow peak far from every evaluation would be missed. A "
-        "lower target, a wider space or more evaluations elsewhere are what can be tried."
+        "This is no proof: no search can exclude a narrow peak. A lower target, a wider space or a larger budget "
+        "(with `give_up=False`) are what can be tried."
     )
     return said
 

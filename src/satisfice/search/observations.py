@@ -55,6 +55,8 @@ class Observations:
         self._fresh: list[bool] = []  # whether each value is
         self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
+        self._failed_set: set[bytes] = set()
+        self._first_own: dict[bytes, int] = {}
         self._certificate: tuple[int, Certificate] | None = None
         self._contradicted: dict[int, float] = {}
         self._rate: tuple[int, bool] | None = None  # with the count of own values
@@ -159,6 +161,14 @@ class Observations:
             self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
         )
 
+    def first_own(self, key: bytes) -> int | None:
+        """The index of the first own value at a point, None if there is none."""
+        return self._first_own.get(key)
+
+    def has_failed(self, key: bytes) -> bool:
+        """Whether an evaluation of the point failed."""
+        return key in self._failed_set
+
     @property
     def tested(self) -> int:
         """The number of candidates that have been tested, or may have been."""
@@ -211,6 +221,8 @@ class Observations:
         """Note the values of a table at this point that differ from the first own value there."""
         own = self.replicates.own.get(key, y if fresh else None)
         self._fresh.append(fresh)
+        if fresh:
+            self._first_own.setdefault(key, len(self._fresh) - 1)
         if not fresh:
             self._table.setdefault(key, []).append(len(self._fresh) - 1)
         if own is not None:
@@ -237,6 +249,7 @@ class Observations:
         u = self._point(x)
         self._failed.append(u)
         self._failed_keys.append(key_of(u))
+        self._failed_set.add(key_of(u))
         self.replicates.fail(key_of(u), bad)
 
     def key(self, x: npt.ArrayLike) -> bytes:

@@ -10,7 +10,6 @@ from numpy.random import default_rng
 
 from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Certificate
-from satisfice.certify.hope import Outlook
 from satisfice.checks import named
 from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
@@ -64,6 +63,8 @@ class Search:
     confirm
         Whether promising points are replicated under noise until their fresh values certify them. False leaves every question to
         the rule, once it is known whether there is noise.
+    give_up
+        Whether a search that has lost hope draws settings at random and then ends with the verdict "unlikely". False goes on.
     seed
         The seed of all random numbers.
 
@@ -93,12 +94,13 @@ class Search:
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
         confirm: bool = True,
+        give_up: bool = True,
         seed: int = 0,
     ) -> None:
         if not isinstance(domain, Box | Mixed | Finite):
             raise BadInput(f"`domain` must be a Box, a Mixed or a Finite; got {domain!r}.")
         self.config = SearchConfig(
-            target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm
+            target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm, give_up=give_up
         )
         self.domain = domain
         self.observations = Observations(domain, self.config)
@@ -231,7 +233,12 @@ class Search:
         with one_blas_thread():
             certificate, estimate, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
-            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(outlook) else "open"
+            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left() else "open"
+            share = None
+            if verdict == "open" and self.surrogate.draws.found and (self.surrogate.lost_hope or self._gave_up()):
+                share = self.surrogate.draws.bound()
+            if verdict == "open" and self._gave_up():
+                verdict = "unlikely"
         needed = cost
         if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
             needed = 1 / outlook.best_bet
@@ -251,6 +258,7 @@ class Search:
             notes=self.surrogate.notes + self._contradictions(),
             confidence=config.confidence,
             proven=verdict == "none" and seen.proven,
+            share=share,
         )
 
     def _best_without_noise(self) -> int:
@@ -295,24 +303,28 @@ class Search:
             return None, surrogate.estimate(), None
         return None, surrogate.estimate(plan.cheapest), plan.cost
 
-    def _nothing_left(self, outlook: Outlook | None) -> bool:
-        """Whether no point can be good: all were evaluated without noise, the rule ruled out all, or hope is gone.
-
-        With a known kernel on a finite domain, hope is gone when every upper confidence bound lies below the target.
-        """
+    def _nothing_left(self) -> bool:
+        """Whether no point is good, by proof: all were evaluated without noise, or a known kernel's bounds rule out all."""
         seen = self.observations
         if seen.proven:
             return True
+        if not isinstance(self.surrogate.model, FixedModel) or not self.surrogate.ready:
+            return False
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self.surrogate.memory)
-        if outlook is None or not self.config.confirm:
-            return False
-        if isinstance(self.surrogate.model, FixedModel) and isinstance(self.domain, Finite):
+        if self.config.confirm and isinstance(self.domain, Finite):
             belief = self.surrogate.belief()
             mean, std = belief.marginal(self.domain.U)
             width = BayesianWidth(len(self.domain.U), self.config.error_rate)(len(seen.y) + 1)
             return bool((mean + width * std < belief.target).all())
-        return outlook.hope < self.config.error_rate
+        return False
+
+    def _gave_up(self) -> bool:
+        """Whether hope is lost without a proof: by the rule itself, or by a model that predicted the random draws well."""
+        if isinstance(self._rule, ConcludingRule):
+            return self._rule.nothing_left(self.surrogate.memory)
+        draws = self.surrogate.draws
+        return self.surrogate.lost_hope and draws.enough and draws.calibrated()
 
     @property
     def _step(self) -> int:

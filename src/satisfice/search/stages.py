@@ -103,6 +103,22 @@ def verify_table(turn: Turn) -> Array | None:
     return seen.X[left[0]] if left and (seen.y[left[0]] >= seen.config.goal or seen.exhausted) else None
 
 
+def draw_at_random(turn: Turn) -> Array | None:
+    """Once hope is lost, draw settings uniformly: they bound the share of good ones, and judge the model that lost hope.
+
+    Before, find out whether there is noise, since without noise the same draws say more. Where the draws show that the model is
+    not to be trusted, the rule takes every other turn.
+    """
+    seen, draws = turn.observations, turn.surrogate.draws
+    if not turn.surrogate.lost_hope or seen.exhausted or (draws.enough and (draws.calibrated() or turn.step % 2)):
+        return None
+    own = np.flatnonzero(seen.own)
+    ask = seen.replicates.exactness.ask if seen.deterministic is None else None
+    if ask is not None and not turn.waiting_at(own[ask]):
+        return seen.X[own[ask]]
+    return draws.next(turn.pending)
+
+
 def initial_design(turn: Turn) -> Array | None:
     """Fill the space until the model has enough values."""
     enough = len(turn.observations.y) >= turn.surrogate.model.starting_points
@@ -174,7 +190,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
 
 
 WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, initial_design)
-WITH_MODEL: tuple[Stage, ...] = (replicate, probe_nearby, apply_rule)
+WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_rule)
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:

@@ -17,9 +17,11 @@ from satisfice.certify.replicates import (
     plan_replication,
 )
 from satisfice.certify.shape import rescaled
+from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
 from satisfice.gp.fit import Dataset, Fit, Model
 from satisfice.gp.models import FixedModel
+from satisfice.search.draws import Draws
 from satisfice.search.observations import Observations
 
 BEST = 5  # the number of best points whose neighbourhoods are searched
@@ -51,6 +53,7 @@ class Surrogate:
     def __init__(self, observations: Observations, model: Model) -> None:
         self.observations, self.config, self.model = observations, observations.config, model
         self.memory: object = None  # of a rule that remembers
+        self.draws = Draws(observations, model)
         self.notes: tuple[str, ...] = ()
         self._fit: tuple[float | None, Fit] | None = None  # with the noise it assumes
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
@@ -130,12 +133,25 @@ class Surrogate:
             self._outlook = (counts, now)
         return self._outlook[1]
 
+    @property
+    def lost_hope(self) -> bool:
+        """Whether the search has lost hope, and now draws settings at random, if it may give up.
+
+        A known kernel on a finite domain needs no draws: its confidence bounds prove more.
+        """
+        if not (self.config.give_up and self.config.confirm) or self.observations.certificate is not None:
+            return False
+        if isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite):
+            return False
+        now = self.outlook()
+        return now is not None and now.hope < self.config.error_rate
+
     def _learned_from(self) -> int | None:
         """The number of points that the model was learned from, as `outlook` needs it."""
         seen = self.observations
         if isinstance(self.model, FixedModel):
             return None
-        if self.fit().scaler.constant and seen.deterministic is False:  # as of a row of fails: they hide the noise
+        if self.fit().scaler.constant:  # nothing was learned
             return 0
         return len(seen.y) if seen.exhausted else len(seen.replicates.first)  # once all points are known, repeats count
 

@@ -33,6 +33,7 @@ class SearchConfig:
     seed: int = 0
     budget: int | None = None
     space: Space | None = None
+    give_up: bool = True
 
     def search(self, domain: Domain) -> Search:
         """A search with these settings that has been told nothing yet."""
@@ -45,6 +46,7 @@ class SearchConfig:
             noise=self.noise,
             confidence=self.confidence,
             value_range=self.value_range,
+            give_up=self.give_up,
             seed=self.seed,
         )
 

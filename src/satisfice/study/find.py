@@ -46,6 +46,7 @@ def find(
     storage: str | os.PathLike[str] | BaseStorage | None = None,
     name: str | None = None,
     history: Any = None,
+    give_up: bool = True,
     seed: int | None = None,
     callbacks: Iterable[Callable[[optuna.Study, FrozenTrial], None]] = (),
     progress: bool | None = None,
@@ -66,7 +67,9 @@ def find(
     `storage` (a path or a URL) and `name` keep the study: the same call goes on where it ended, and calls in several processes
     work on it together, each with `n_jobs` threads. What is given in the call counts, for the target too; the space and the
     direction must be those of the study, and without a seed it keeps its own. `history` is a table of earlier evaluations with
-    the column "value": they teach, but certify nothing. `callbacks` are called with the study and the finished trial, and may
+    the column "value": they teach, but certify nothing. A search that
+    has lost hope draws settings at random to say how rare good ones are at most, and ends as `unlikely`; `give_up=False` goes on
+    instead until the budget is spent. `callbacks` are called with the study and the finished trial, and may
     call `study.stop()`. `progress` forces the line on stderr or forbids it.
     """
     if not callable(objective):
@@ -82,7 +85,7 @@ def find(
         raise BadInput("history: a table came with a function as space; a space by its parameters' ranges was wanted")
     named = None if callable(space) else Space.of(space)
     config = SearchConfig(
-        target, direction, noise, confidence, value_range, rule, model, drawn_seed(seed), budget, named
+        target, direction, noise, confidence, value_range, rule, model, drawn_seed(seed), budget, named, give_up
     )  # fmt: skip
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with Interrupts() as interrupts, Progress(progress, budget, config.target) as shown:

@@ -10,7 +10,7 @@ from rich.progress import Progress as Bar
 
 from satisfice.search.answer import Answer
 
-STYLES = {"good": "green", "none": "yellow", "open": "cyan"}
+STYLES = {"good": "green", "none": "yellow", "unlikely": "yellow", "open": "cyan"}
 
 
 class Progress:
