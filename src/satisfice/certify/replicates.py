@@ -96,11 +96,14 @@ class ReplicateLog:
         self.fresh.setdefault(key, [])
         return True
 
-    def fail(self, key: bytes, bad: bool) -> None:
-        """Record an evaluation without a value; `bad` drops the point, since its other values are a biased selection."""
+    def fail(self, key: bytes, bad: bool, tries: int = TRIES) -> None:
+        """Record an evaluation without a value.
+
+        `bad` drops the point, since its other values are a biased selection, and so do `tries` failures in a row.
+        """
         self.replicate(key)
         self.failures[key] += 1
-        if bad or self.failures[key] >= TRIES:
+        if bad or self.failures[key] >= tries:
             self.dropped.add(key)
 
     @property

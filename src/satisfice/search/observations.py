@@ -14,6 +14,7 @@ from satisfice.checks import number
 from satisfice.domain.box import Domain
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
+from satisfice.search.failures import poor, tries
 from satisfice.types import Array
 
 
@@ -110,9 +111,15 @@ class Observations:
 
     @property
     def written_off(self) -> Array:
-        """The points (k, d) that failed, except those with values that may be evaluated again."""
+        """The points (k, d) where evaluations fail, rather than failed by chance; those with values may be evaluated again."""
         log = self.replicates
-        lost = [key not in log.first or key in log.dropped for key in self._failed_keys]
+        if not len(self.failed):
+            return self.failed
+        rare = poor(self.U, self.failed)
+        lost = [
+            key in log.dropped or (key not in log.first and few)
+            for key, few in zip(self._failed_keys, rare, strict=True)
+        ]
         return self.failed[np.array(lost, dtype=bool)]
 
     @property
@@ -250,7 +257,7 @@ class Observations:
         self._failed.append(u)
         self._failed_keys.append(key_of(u))
         self._failed_set.add(key_of(u))
-        self.replicates.fail(key_of(u), bad)
+        self.replicates.fail(key_of(u), bad, tries(len(self.y), len(self.failed)))
 
     def key(self, x: npt.ArrayLike) -> bytes:
         """Identify the point x: 0.3 and 0.1 + 0.2 are one point where the domain has only one of them."""
