@@ -5,7 +5,7 @@
 A round asks q times, each time with the earlier points of the round pending, then tells all q values. Every run starts from the three
 random settings of bench/evaluations.py, also q at a time. A run that does not reach the target counts as the rounds of 200 evaluations.
 Resumable: new runs are added to the kept records. They go to out/records/batches.jsonl and, packed, to docs/records. Prints the table;
-bench/write_tables.py writes it into docs/default.md.
+bench/write_tables.py writes it into the docs.
 """
 
 import argparse
@@ -20,9 +20,10 @@ from eval_problems import PROBLEMS, Problem
 from evaluations import quiet, starting_points
 
 from satisfice import Search
+from satisfice.domain.space import Space
 from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
-from satisfice.study.space import Space
+from satisfice.study.distributions import distributions_of
 
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "batches.jsonl", ROOT / "docs" / "records" / "batches.jsonl.xz"
@@ -58,7 +59,7 @@ def optuna(sampler: Callable[[Any, int], Any]) -> Batches:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        space: Any = Space.of(problem.space).distributions
+        space: Any = distributions_of(Space.of(problem.space))
         study = optuna.create_study(direction="maximize", sampler=sampler(optuna.samplers, seed))
         for params, value in told:
             study.add_trial(optuna.trial.create_trial(params=params, distributions=space, value=value))

@@ -28,9 +28,10 @@ from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
 from satisfice.acquisition import optimise as climbs
-from satisfice.domain.box import Domain
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer, Real
+from satisfice.domain.product import Product
 from satisfice.gp import evidence
+from satisfice.types import Domain
 
 QUESTIONS = 30
 Point = Sequence[float]
@@ -78,7 +79,7 @@ def recipe(x: Point) -> float:
 
 
 UNIT, TWO = (0.0, 1.0), [(-5.0, 10.0), (0.0, 15.0)]
-RECIPE = Mixed([UNIT, (1, 20), UNIT, UNIT, UNIT], integers=[1], choices=[(2, 3, 4)])
+RECIPE = Product([Real(0.0, 1.0), Integer(1, 20), Categorical(range(3))])
 TABLE = Finite([[-5 + 15 * (37 * k % 211) / 211, 15 * k / 211] for k in range(211)])
 LEARN: dict[str, Any] = {"noise": "learn"}
 PROBLEMS = {

@@ -16,9 +16,10 @@ from eval_problems import Problem
 from numpy.random import default_rng
 
 from satisfice import Search
-from satisfice.gp.fit import Model
+from satisfice.domain.space import Space
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
-from satisfice.study.space import Space
+from satisfice.study.distributions import distributions_of
 
 BUDGET, STARTING_POINTS = 200, 3
 Params = dict[str, Any]
@@ -56,7 +57,7 @@ def optuna(sampler: Callable[[Any, int], Any], *, constraint: bool = False) -> C
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        space: Any = Space.of(problem.space).distributions
+        space: Any = distributions_of(Space.of(problem.space))
         study = optuna.create_study(direction="maximize", sampler=sampler(optuna.samplers, seed))
         for params, value in told:
             limits = {"target": problem.target - value} if constraint else None

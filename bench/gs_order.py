@@ -145,18 +145,18 @@ def comparison(seeds: range) -> str:
 
 
 def main() -> None:
-    """Print both tables or write them into docs/paper.md."""
+    """Print both tables or write them into the docs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posteriors", type=int, default=200)
     parser.add_argument("--runs", type=int, default=25)
-    parser.add_argument("--page", action="store_true", help="write docs/paper.md")
+    parser.add_argument("--page", action="store_true", help="write the tables into the docs")
     arguments = parser.parse_args()
     found = [measured(seed) for seed in range(arguments.posteriors)]
     tables = correlations(found) + "\n\n" + comparison(range(arguments.runs))
     if arguments.page:
-        from write_tables import ROOT, write  # needs more packages
+        from write_tables import write  # needs more packages
 
-        write(ROOT / "docs/paper.md", "gs-order", tables)
+        write("gs-order", tables)
     else:
         print(tables)
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import CORRELATIONS
+from satisfice.gp.kernels import CORRELATIONS, Additive
 from satisfice.types import Array
 
 
@@ -52,7 +51,7 @@ class Interacting(Additive):
 
     def cross(self, U: Array, X: Array) -> _InteractingPairs:  # type: ignore[override]
         """k(U, X) and its derivative in U."""
-        difference = self._difference(U, X)
+        difference = self.difference(U, X)
         return _InteractingPairs(self, difference, *CORRELATIONS[self.form].rho_and_slope(difference**2))
 
     def gram(self, X: Array) -> _InteractingPairs:  # type: ignore[override]

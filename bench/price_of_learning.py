@@ -5,7 +5,7 @@
 The kernels are SE, Matérn-5/2, Matérn-5/2 with ARD and additive Matérn-5/2, each in 2, 4 and 8 dimensions. One uniform point in a
 thousand reaches the target. Both searches start from the same three random points, with a budget of 200. Resumable: new runs are added to
 the kept records. They go to out/records/price.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into
-docs/default.md.
+the docs.
 """
 
 import argparse
@@ -16,8 +16,7 @@ from bootstrap import interval, ratio
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Kernel, Stationary
+from satisfice.gp.kernels import Additive, Kernel, Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior

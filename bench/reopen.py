@@ -31,9 +31,9 @@ FLOAT = {"name": "FloatDistribution", "attributes": {"step": None, "low": 0.0, "
 
 def make(path: Path, n: int, d: int, kind: str) -> None:
     """Write a study of n finished trials, none of them good, directly into the database."""
-    from satisfice.study.config import SearchConfig
-    from satisfice.study.space import Space
-    from satisfice.study.storage import open_study
+    from satisfice.domain.space import Space
+    from satisfice.study.config import StudyConfig
+    from satisfice.study.workers.storage import open_study
 
     rng = default_rng(0)
     X = rng.random((n, d))
@@ -43,7 +43,7 @@ def make(path: Path, n: int, d: int, kind: str) -> None:
     names = [f"p{j}" for j in range(d)]
     space = None if kind == "foreign" else Space.of(dict.fromkeys(names, (0.0, 1.0)))
     study = open_study("study", path, direction="maximize")
-    SearchConfig(0.5, noise="learn" if kind == "noisy" else 0, space=space, budget=10 * n, seed=1).store(study)
+    StudyConfig(0.5, noise="learn" if kind == "noisy" else 0, space=space, budget=10 * n, seed=1).store(study)
     asked = [json.dumps(json.dumps({"x": x.tolist(), "repeats": None, "hope": 1.0})) for x in X]
     numbered = range(1, n + 1)
     with contextlib.closing(sqlite3.connect(path)) as database, database:
@@ -71,23 +71,26 @@ def make(path: Path, n: int, d: int, kind: str) -> None:
 def measured(path: Path, job: str) -> dict[str, float]:
     """The CPU seconds and peak MB of a job on the study, in this process."""
     from satisfice.cli import main
-    from satisfice.study.config import SearchConfig
-    from satisfice.study.find import _suggester  # noqa: F401  loads all that a suggestion needs
+    from satisfice.study.config import StudyConfig
+    from satisfice.study.distributions import distributions_of
+    from satisfice.study.find import find  # noqa: F401  loads all that a suggestion needs
     from satisfice.study.sampler import GoodActionSampler
-    from satisfice.study.storage import open_study
+    from satisfice.study.workers.storage import open_study
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     seconds: dict[str, float] = {}
     begun = process_time()
     if job == "ask":
         study = open_study("study", path, direction="maximize")
-        stored = SearchConfig.of(study)
+        stored = StudyConfig.of(study)
         if stored is None:
             raise SystemExit("--path must name a study that this script made; this one has no configuration.")
         study.sampler = GoodActionSampler.from_config(stored)
         for question in ("first", "next"):
             trial = study.ask()
-            names = stored.space.distributions if stored.space else {"p0": optuna.distributions.FloatDistribution(0, 1)}
+            names = (
+                distributions_of(stored.space) if stored.space else {"p0": optuna.distributions.FloatDistribution(0, 1)}
+            )
             for name, distribution in names.items():
                 trial._suggest(name, distribution)
             seconds[question] = process_time() - begun

@@ -27,7 +27,9 @@ from typing import Any
 import numpy as np
 import optuna
 
-from satisfice import Box, Finite, GoodActionSampler, Mixed, Search, find, stop_when_certain
+from satisfice import Box, Finite, GoodActionSampler, Search, find, stop_when_certain
+from satisfice.domain.parameters import Categorical, Levels, Real
+from satisfice.domain.product import Product
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
 from satisfice.rules import RULES
@@ -45,7 +47,7 @@ DOMAINS: dict[str, Any] = {
     "line": Box([(0, 1)]),
     "six": Box([(0, 1)] * 6),
     "grid": GRID,
-    "mixed": Mixed([(0.0, 1.0), (1, 64), (0, 1), (0, 1), (0, 1)], levels={1: [1, 8, 64]}, choices=[(2, 3, 4)]),
+    "mixed": Product([Real(0.0, 1.0), Levels([1, 8, 64]), Categorical(range(3))]),
 }
 NOISES: dict[str, dict[str, Any]] = {
     "exact": {"noise": 0},

@@ -3,8 +3,8 @@
     .venv/bin/python bench/step_share.py [--n 25,100,400 --seeds 5]
 
 The steps are those of bench/step_time.py (tell a value, ask for the next point), learning included. A profiler on CPU time samples a
-thousand times a second which line runs: one that calls LAPACK or multiplies matrices, one of `gp/correlations.py` or SciPy's distances,
-one of SciPy's L-BFGS-B, or another. Prints a table.
+thousand times a second which line runs: one that calls LAPACK or multiplies matrices, one of `gp/kernels/correlations.py` or SciPy's
+distances, one of SciPy's L-BFGS-B, or another. Prints a table.
 """
 
 import argparse

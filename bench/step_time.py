@@ -38,7 +38,7 @@ from rich.progress import Progress
 from scipy.linalg import lapack
 
 from satisfice import Box, Search
-from satisfice.gp.mixture import OFTEN, every_third, has_grown
+from satisfice.gp.models.mixture import OFTEN, every_third, has_grown
 from satisfice.types import Array
 
 Figures = dict[str, float]  # "seconds", and whatever explains them

@@ -4,7 +4,7 @@
 
 The box is that of TuRBO (Eriksson et al. 2019): sides start at 0.8, double after 3 improvements in a row, halve after d evaluations
 without one, and return to 0.8 when they fall below 1/128. Resumable: new runs are added to the kept records. They go to
-out/records/trust.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into docs/default.md.
+out/records/trust.jsonl and, packed, to docs/records. Prints the table; bench/write_tables.py writes it into the docs.
 """
 
 import argparse
@@ -22,11 +22,11 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
+from satisfice.acquisition.scores import MixedScore, probability_score
 from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.problems.synthetic import ackley
 from satisfice.rules import Rule
-from satisfice.rules.analytic import MixedScore, probability_score
 from satisfice.rules.aspiration import Aspiration
 from satisfice.types import Array
 

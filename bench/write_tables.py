@@ -1,9 +1,10 @@
-"""Write the measured tables of README.md, docs/guide.md, docs/paper.md and docs/default.md between their markers, from the records.
+"""Write the measured tables of README.md and docs between their markers, from the records.
 
     .venv/bin/python bench/write_tables.py
 
-`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `reopen.json` beside it from `bench/reopen.py --json`, `docs/records/paper/theory.jsonl.xz` from
-`satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`, and the other files of `docs/records` from their benches.
+`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json` and `reopen.json` from `bench/reopen.py --json`. Of the records in
+`docs/records`, `paper/theory.jsonl.xz` comes from `satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`, and the
+others from their benches.
 """
 
 import json
@@ -53,20 +54,20 @@ def theorems() -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, marker: str, table: str) -> None:
-    """Replace the text between <!-- marker --> and <!-- end -->."""
-    text = path.read_text(encoding="utf-8")
-    block = f"<!-- {marker} -->\n\n{table}\n\n<!-- end -->"
+def write(marker: str, table: str) -> None:
+    """Replace the text between <!-- marker --> and <!-- end -->, in the page that has the marker."""
     found = re.compile(rf"<!-- {marker} -->.*?<!-- end -->", flags=re.DOTALL)
-    if not found.search(text):
-        raise SystemExit(f"{path} must contain <!-- {marker} --> ... <!-- end -->.")
-    path.write_text(found.sub(lambda _: block, text), encoding="utf-8")
+    block = f"<!-- {marker} -->\n\n{table}\n\n<!-- end -->"
+    pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
+    marked = [page for page, text in pages.items() if found.search(text)]
+    if len(marked) != 1:
+        raise SystemExit(f"One page must contain <!-- {marker} --> ... <!-- end -->; {len(marked)} do.")
+    marked[0].write_text(found.sub(lambda _: block, pages[marked[0]]), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(ROOT / "README.md", "step time", step_time())
-    write(ROOT / "docs" / "paper.md", "theorems", theorems())
-    rows = json.loads((ROOT / "bench/results/reopen.json").read_text())
-    write(ROOT / "docs" / "guide.md", "reopening", reopen.table(rows))
+    write("step time", step_time())
+    write("theorems", theorems())
+    write("reopening", reopen.table(json.loads((ROOT / "bench/results/reopen.json").read_text())))
     for bench in (ablations, trust_regions, batches, price_of_learning):
-        write(ROOT / "docs" / "default.md", bench.PATH.stem, bench.table(unpack(bench.KEPT)))
+        write(bench.PATH.stem, bench.table(unpack(bench.KEPT)))

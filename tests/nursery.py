@@ -20,7 +20,7 @@ IMPORTED = (
     "alembic.command",
     "psycopg",
     "satisfice.study.find",
-    "satisfice.study.workers",
+    "satisfice.study.workers.loop",
     "scipy.stats.qmc",
     "sqlalchemy.dialects.postgresql.psycopg",
     "sqlalchemy.dialects.sqlite.pysqlite",

@@ -19,7 +19,7 @@ import json, os, random, signal, sys, time
 from dataclasses import replace
 from satisfice import find
 from satisfice.gp.models import MODELS
-from satisfice.study import workers
+from satisfice.study.workers import loop as workers
 
 BLIND = replace(MODELS["auto"](), starting_points=10**6)
 SPACE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}

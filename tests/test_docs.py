@@ -15,7 +15,7 @@ from pathlib import Path
 import optuna
 import pytest
 
-from satisfice.gp.correlations import CORRELATIONS
+from satisfice.gp.kernels import CORRELATIONS
 from satisfice.paper.problems import PROBLEMS
 from satisfice.rules import RULES
 

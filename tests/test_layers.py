@@ -54,6 +54,37 @@ def test_imports_point_downwards(path):
         assert other != "paper" or own == "paper" or "/".join(parts) == REPRODUCE, "nothing imports the paper's part"
 
 
+def private_names(path: Path) -> list[str]:
+    """What a file takes of others' private names: imports of `_names`, and attributes `x._name` unless x is self or cls."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("optuna"):
+            names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+            found += [name for name in names if name.startswith("_")]
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "lease", "sampler", "os")
+            found += [] if own else [node.attr]
+    return found
+
+
+STUDY = sorted(path for path in (PACKAGE / "study").rglob("*.py") if path.name != "_optuna.py")
+
+
+@pytest.mark.parametrize("path", STUDY, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_one_file_touches_what_optuna_keeps_private(path):
+    assert private_names(path) == []
+
+
+def test_only_the_studies_know_optuna():
+    assert private_names(PACKAGE / "study/_optuna.py") != []
+    knows = {
+        path.relative_to(PACKAGE)
+        for path in PACKAGE.rglob("*.py")
+        if "import optuna" in path.read_text() or "from optuna" in path.read_text()
+    }
+    assert {path.parts[0] for path in knows} == {"study", "report", "cli"}
+
+
 def test_the_package_imports_no_heavy_optional_part():
     heavy = ("torch", "matplotlib", "sklearn", "optuna", "pandas", "xgboost", "Box2D")
     script = f"import sys, satisfice; print([name for name in {heavy!r} if name in sys.modules])"

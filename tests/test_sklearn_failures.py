@@ -77,26 +77,26 @@ def test_failed_folds_may_have_a_score_instead():
 
 @pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"a": "accuracy"}, ("accuracy",)])
 def test_several_metrics_are_refused(scoring):
-    with pytest.raises(BadInput, match="one metric was wanted"):
+    with pytest.raises(BadInput, match="`scoring` must be one metric"):
         SatisficeSearchCV(GaussianNB(), BAYES, 0.9, scoring=scoring, refit=False).fit(*CANCER)
 
 
 def test_a_callable_of_several_scores_is_refused():
-    with pytest.raises(BadInput, match="one number was wanted"):
+    with pytest.raises(BadInput, match="must return one number"):
         SatisficeSearchCV(GaussianNB(), BAYES, 0.9, scoring=lambda e, X, y: {"a": 1.0, "b": 2.0}).fit(*CANCER)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"space": {"var_smoothing": (1.0, 0.0)}}, "space: var_smoothing: .* low <= high"),
+        ({"space": {"var_smoothing": (1.0, 0.0)}}, r"`space\[.var_smoothing.\]` must have .* low <= high"),
         ({"space": {"nonsense": (0.0, 1.0)}}, "Invalid parameter 'nonsense'"),
         ({"target": "high"}, "'target' parameter"),
-        ({"target": np.nan}, "target: nan came"),
+        ({"target": np.nan}, "`target` must be a finite number; got nan"),
         ({"budget": 0}, "'budget' parameter"),
         ({"confidence": 1.0}, "'confidence' parameter"),
-        ({"noise": -1.0}, "noise: -1.0 came"),
-        ({"rule": "best"}, "rule: 'best' came"),
+        ({"noise": -1.0}, "`noise` must be a standard deviation, .*; got -1.0"),
+        ({"rule": "best"}, "`rule` must be one of .*; got 'best'"),
         ({"model": 3}, "'model' parameter"),
         ({"value_range": (1, 0)}, "value_range"),
         ({"random_state": "x"}, "'random_state' parameter"),

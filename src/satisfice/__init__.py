@@ -3,46 +3,90 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from satisfice.domain.box import Box
-from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
-from satisfice.errors import BadInput, NoSurvivors, NumericalFailure, SatisficeError, SatisficeWarning, SpaceExhausted
-from satisfice.search.answer import Answer
-from satisfice.search.search import Search
-
 if TYPE_CHECKING:
+    from satisfice.domain.box import Box
+    from satisfice.domain.finite import Finite
+    from satisfice.domain.space import Space
+    from satisfice.errors import (
+        BadInput,
+        BadValue,
+        LeaseLost,
+        MissingExtra,
+        NoSurvivors,
+        NumericalFailure,
+        SatisficeError,
+        SatisficeWarning,
+        SpaceExhausted,
+        StorageFailed,
+        TooManyFailures,
+    )
+    from satisfice.gp.models import FixedModel
+    from satisfice.report.page import write_report
+    from satisfice.search.answer import Answer
+    from satisfice.search.search import Search
     from satisfice.study.find import find
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
-    from satisfice.study.storage import open_study
+    from satisfice.study.snapshot import answer_of
+    from satisfice.study.workers.storage import open_study
 
 __all__ = [
     "Answer",
     "BadInput",
+    "BadValue",
     "Box",
     "Finite",
+    "FixedModel",
     "GoodActionSampler",
-    "Mixed",
+    "LeaseLost",
+    "MissingExtra",
     "NoSurvivors",
     "NumericalFailure",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
+    "Space",
     "SpaceExhausted",
+    "StorageFailed",
+    "TooManyFailures",
+    "answer_of",
     "find",
     "open_study",
     "stop_when_certain",
+    "write_report",
 ]
 
-_OF_THE_STUDY = {
-    "GoodActionSampler": "sampler",
-    "find": "find",
-    "open_study": "storage",
-    "stop_when_certain": "sampler",
+_MODULES = {
+    "domain.box": ["Box"],
+    "domain.finite": ["Finite"],
+    "domain.space": ["Space"],
+    "errors": [
+        "BadInput",
+        "BadValue",
+        "LeaseLost",
+        "MissingExtra",
+        "NoSurvivors",
+        "NumericalFailure",
+        "SatisficeError",
+        "SatisficeWarning",
+        "SpaceExhausted",
+        "StorageFailed",
+        "TooManyFailures",
+    ],
+    "gp.models": ["FixedModel"],
+    "report.page": ["write_report"],
+    "search.answer": ["Answer"],
+    "search.search": ["Search"],
+    "study.find": ["find"],
+    "study.sampler": ["GoodActionSampler", "stop_when_certain"],
+    "study.snapshot": ["answer_of"],
+    "study.workers.storage": ["open_study"],
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """The names that need Optuna, which is loaded with the first of them."""
-    if name not in _OF_THE_STUDY:
+    """Import a public name when it is first used: numpy, scipy and Optuna are slow to load."""
+    if name not in _HOME:
         raise AttributeError(f"module 'satisfice' has no attribute {name!r}")
-    return getattr(import_module(f"satisfice.study.{_OF_THE_STUDY[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"satisfice.{_HOME[name]}"), name)
+    return value

@@ -1,36 +1,40 @@
-"""Inputs are checked once, here: an error says what came, what was wanted and what to do."""
+"""The checks of inputs: an error names the argument, what it must be, what it was, and what to do."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from numbers import Integral, Real
+from reprlib import Repr
 from typing import TypeVar
 
 import numpy as np
 
-from satisfice.errors import BadInput
+from satisfice.errors import BadInput, BadValue
 from satisfice.types import Noise
 
 T = TypeVar("T")
+SHOWN = 80  # characters of a refused value that the message shows
 
 
-def number(value: object, what: str, hint: str = "") -> float:
-    """A finite float, or one clear error."""
+def number(value: object, name: str, alternatives: str = "", hint: str = "") -> float:
+    """Convert a real number to a finite float; `alternatives` and `hint` go into the error."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise BadInput(f"{what}: {value!r} of type {type(value).__name__} came; a finite number was wanted{hint}")
+        got = f"{value!r:.80} of type {type(value).__name__}"
+        raise BadInput(f"`{name}` must be a finite number{alternatives}; got {got}.{hint}")
     try:
         converted = float(value)
     except (OverflowError, ValueError, TypeError):
         converted = np.nan
     if not np.isfinite(converted):
-        raise BadInput(f"{what}: {value!r} came; a finite number was wanted{hint}")
+        raise BadInput(f"`{name}` must be a finite number{alternatives}; got {value!r:.80}.{hint}")
     return converted
 
 
 def checked_direction(direction: str) -> str:
-    """The direction, or one clear error."""
+    """Check that the direction is one."""
     if direction not in ("maximize", "minimize"):
-        raise BadInput(f"direction: {direction!r} came; 'maximize' or 'minimize' was wanted")
+        raise BadInput(f"`direction` must be 'maximize' or 'minimize'; got {direction!r:.80}.")
     return direction
 
 
@@ -39,35 +43,77 @@ def sign_of(direction: str) -> float:
     return 1.0 if direction == "maximize" else -1.0
 
 
-def whole(value: object, what: str, *, least: int) -> int:
-    """A whole number of at least so much, or one clear error."""
+def whole(value: object, name: str, *, least: int) -> int:
+    """Convert a whole number that is not less than `least` to an int."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise BadInput(f"{what}: {value!r:.80} came; a whole number, {least} or more, was wanted")
+        raise BadInput(f"`{name}` must be a whole number, {least} or more; got {value!r:.80}.")
     return int(value)
 
 
 def drawn_seed(seed: int | None) -> int:
-    """The seed, or a new one where none was given."""
+    """Check the seed; draw one if it is None."""
     return int(np.random.default_rng().integers(2**31)) if seed is None else whole(seed, "seed", least=0)
 
 
 def stated_noise(noise: object) -> Noise:
-    """A standard deviation, "learn" or None."""
+    """Check that the noise is a standard deviation, "learn" or None."""
     if noise is None:
         return None
     if isinstance(noise, str) and noise == "learn":  # an array would be compared entry by entry
         return "learn"
-    stated = number(noise, "noise", ", or 'learn', or None")
+    stated = number(noise, "noise", ", 'learn' or None")
     if stated < 0:
-        raise BadInput(f"noise: {noise!r} came; a standard deviation, 0 or more, was wanted")
+        raise BadInput(f"`noise` must be a standard deviation, 0 or more, 'learn' or None; got {noise!r}.")
     return stated
 
 
-def named(given: str | T, table: Mapping[str, Callable[[], T]], what: str, *, method: str) -> T:
-    """An entry of a table by its name, or the thing itself, if it has the method that makes it one."""
+def named(given: str | T, table: Mapping[str, Callable[[], T]], argument: str, *, method: str) -> T:
+    """Look up an entry of a table by its name; an object with the method is returned as it is."""
     if isinstance(given, str) and given in table:
         return table[given]()
     if isinstance(given, str | type) or not callable(getattr(given, method, None)):
         names = ", ".join(sorted(table))
-        raise BadInput(f"{what}: {given!r:.80} came; one of {names} was wanted, or an object that can {method}")
+        raise BadInput(
+            f"`{argument}` must be one of {names}, or an object with a method `{method}`; got {given!r:.80}."
+        )
     return given
+
+
+def as_objective(value: object, value_range: tuple[float, float] | None = None) -> float:
+    """Convert what an objective returned to a finite float; a pass or a fail counts as 1 or 0.
+
+    Raises
+    ------
+    BadValue
+        If it is anything else, even a value that raises when it is looked at, or lies outside of the range.
+    """
+    try:
+        if isinstance(value, bool | np.bool_):  # a pass or a fail
+            converted = float(value)
+        elif isinstance(
+            value, Fraction | np.timedelta64
+        ):  # real numbers to Python and numpy, but hardly what was meant
+            raise BadInput
+        else:
+            converted = number(value, "value")
+    except Exception:  # the value's own methods may raise anything; whatever it was, the value is refused
+        raise BadValue(
+            f"The objective must return a finite number; it returned {_shown(value)} of type {type(value).__name__}. Convert it "
+            "by float(...), or raise an exception if the evaluation failed."
+        ) from None
+    if value_range is not None and not value_range[0] <= converted <= value_range[1]:
+        low, high = value_range
+        raise BadValue(
+            f"The objective must return a number within the range {low:g} to {high:g}; it returned {converted!r}."
+        )
+    return converted
+
+
+def _shown(value: object) -> str:
+    """Show a value in one line of at most 80 characters, even one that is huge or cannot be shown."""
+    short = Repr()
+    short.maxstring = short.maxlong = short.maxother = SHOWN
+    try:
+        return " ".join(short.repr(value).split())[:SHOWN]
+    except Exception:
+        return "something that cannot be shown"

@@ -6,7 +6,7 @@ class SatisficeError(Exception):
 
 
 class BadInput(SatisficeError, ValueError):
-    """Something that was passed in cannot be used; the message says what came, what was wanted and what to do."""
+    """Something that was passed in cannot be used; the message says what it must be, what it was and what to do."""
 
 
 class SpaceExhausted(SatisficeError):
@@ -23,6 +23,22 @@ class NumericalFailure(SatisficeError):
 
 class MissingExtra(SatisficeError, ImportError):
     """A package is not installed that only some uses need; the message names the extra that brings it."""
+
+
+class BadValue(SatisficeError):
+    """An objective returned something that is not a finite number; the message shows what it returned."""
+
+
+class TooManyFailures(SatisficeError):
+    """Most evaluations fail, so it is the objective that is broken; the study is kept, and the same call goes on with it."""
+
+
+class LeaseLost(SatisficeError):
+    """The trial was finished already: by another worker that thought this one dead, or by an earlier call. It stays as it was."""
+
+
+class StorageFailed(SatisficeError):
+    """The database could not be read or written, even after several tries; nothing that was acknowledged is lost."""
 
 
 class SatisficeWarning(UserWarning):

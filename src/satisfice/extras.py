@@ -1,4 +1,4 @@
-"""Packages that only some uses need; the extras of the installation bring them."""
+"""Packages that only some uses need: the extras of the installation."""
 
 import importlib
 import importlib.util
@@ -10,7 +10,7 @@ from satisfice.errors import MissingExtra
 
 
 def load_extra(package: str, extra: str) -> ModuleType:
-    """The package, or an error that says how to install it.
+    """Import a package, or raise MissingExtra with the command that installs it.
 
     Warnings are silenced while it loads: Box2D's binary module does not survive one that is turned into an error.
     """
@@ -21,11 +21,11 @@ def load_extra(package: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        raise MissingExtra(f"{package} is not installed: pip install '.[{extra}]' in the clone brings it") from error
+        raise MissingExtra(f"{package} is not installed: run pip install '.[{extra}]' in the clone.") from error
 
 
 def check_extras(needed: Iterable[tuple[str, str]]) -> None:
-    """Name all packages that are not installed, of these (package, extra), without loading those that are.
+    """Check that packages are installed, given with their extras, without loading them.
 
     Raises
     ------
@@ -35,7 +35,5 @@ def check_extras(needed: Iterable[tuple[str, str]]) -> None:
     missing = {package: extra for package, extra in needed if importlib.util.find_spec(package) is None}
     if missing:
         extras = ",".join(dict.fromkeys(missing.values()))
-        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
-        raise MissingExtra(
-            f"{', '.join(missing)} {are} not installed: pip install '.[{extras}]' in the clone brings {them}"
-        )
+        are = "is" if len(missing) == 1 else "are"
+        raise MissingExtra(f"{', '.join(missing)} {are} not installed: run pip install '.[{extras}]' in the clone.")

@@ -4,16 +4,14 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from satisfice.certify.replicates import key_of
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
 from satisfice.search.search import Search
-from satisfice.study.space import Space
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -23,7 +21,7 @@ try:
     from sklearn.utils import check_random_state, get_tags  # type: ignore[import-untyped]
     from sklearn.utils._param_validation import HasMethods, Interval  # type: ignore[import-untyped]
 except ImportError as error:
-    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: pip install '.[sklearn]' in the clone brings it"
+    wanted = "SatisficeSearchCV needs scikit-learn, 1.6 or newer: run pip install '.[sklearn]' in the clone."
     raise MissingExtra(wanted) from error
 
 ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidate could be fitted
@@ -39,35 +37,55 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     One evaluation is one candidate, cross-validated on one split of the data into folds; its value is the mean test score over
     the folds. Where the split can be random (`cv` is a number or None, or a splitter that shuffles or samples) every evaluation
-    has a new one, and the `random_state` of a splitter is replaced. So the value of a candidate is a random number, and what has
-    to reach the target is its mean over the splits of this data: a candidate that looks good is evaluated again until its repeats
-    certify it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they
-    are; one repeat then tells whether the estimator itself is random.
+    has a new one, and the `random_state` of a splitter is replaced. So the value of a candidate is a random number, and its mean
+    over the splits of this data has to reach the target: a promising candidate is evaluated again until its replicates certify
+    it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they are; one
+    replicate then tells whether the estimator itself is random.
 
     Parameters
     ----------
-    estimator : what is tuned.
-    space : its parameters by name, in the short forms of `satisfice.study.space.Space`, or a table of candidates.
-    target : the score to reach; scores are better when larger, as everywhere in scikit-learn.
-    scoring : one metric, as in GridSearchCV; several are refused.
-    budget : the largest number of evaluations, repeats and failures included.
-    confidence : of the verdict.
-    noise : of one evaluation: its standard deviation if it is known, 0 for none, "learn", or None as told above.
-    rule, model : as in `satisfice.Search`.
-    value_range : (low, high) that no score can leave, such as (0, 1) for an accuracy; the certificate then holds for any noise.
-    n_jobs, pre_dispatch : the folds of one evaluation run in parallel.
-    refit, cv, verbose, error_score, return_train_score : as in GridSearchCV.
-    random_state : of the search and of the splits.
+    estimator
+        What is tuned.
+    space
+        Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates.
+    target
+        The score to reach; scores are better when larger, as everywhere in scikit-learn.
+    scoring
+        One metric, as in GridSearchCV.
+    budget
+        The largest number of evaluations, replicates and failures included.
+    confidence
+        The probability that the verdict is right.
+    noise
+        The standard deviation of one evaluation if it is known, 0 for none, "learn", or None as told above.
+    rule, model
+        As in `satisfice.Search`.
+    value_range
+        The range (low, high) that no score can leave, such as (0, 1) for an accuracy; certificates then hold for any noise.
+    n_jobs, pre_dispatch
+        How the folds of one evaluation run in parallel.
+    refit, cv, verbose, error_score, return_train_score
+        As in GridSearchCV.
+    random_state
+        The seed of the search and of the splits.
 
     Attributes
     ----------
-    verdict_ : "good", "none" or "open" (the budget was spent before anything was certain).
-    answer_, certificate_ : what the search knew at the end, and why it called the candidate good, if it did.
-    n_evaluations_ : how many evaluations were made, failed ones included.
-    best_index_, best_params_, best_estimator_ : of the candidate that the search recommends, not of the luckiest evaluation.
-    best_score_ : the mean of that candidate's scores over its repeats.
-    cv_results_ : one row an evaluation, so a repeated candidate has several; one that failed in every fold has none.
+    verdict_
+        "good", "none" or "open" (the budget was spent before anything was certain).
+    answer_, certificate_
+        What the search knew at the end, and why it called the candidate good, if it did.
+    n_evaluations_
+        The number of evaluations, failed ones included.
+    best_index_, best_params_, best_estimator_
+        The candidate that the search recommends, not that of the luckiest evaluation.
+    best_score_
+        The mean of that candidate's scores over its replicates.
+    cv_results_
+        One row for each evaluation, so a replicated candidate has several; one that failed in every fold has none.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> space = {"C": (1e-3, 1e2, "log")}
@@ -138,9 +156,9 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> "SatisficeSearchCV":
-        """The search itself, after it has run; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
+        """Run the search; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
         if isinstance(self.scoring, list | tuple | set | dict):
-            raise BadInput(f"scoring: {self.scoring!r:.80} came; one metric was wanted, the one that has the target")
+            raise BadInput(f"`scoring` must be one metric, the one that has the target; got {self.scoring!r:.80}.")
         self._folds = None  # what a number of folds means
         if self.cv is None or isinstance(self.cv, Integral):
             self._folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -155,9 +173,9 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
         """Ask, evaluate and tell until the verdict is no longer open or the budget is spent."""
         seed = int(check_random_state(self.random_state).randint(2**31))
-        space, split = Space.of(self.space), self._splitter(seed)
+        split = self._splitter(seed)
         search = Search(
-            space.domain,
+            Space.of(self.space),
             self.target,
             self.rule,
             model=self.model,
@@ -166,37 +184,35 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
             value_range=self.value_range,
             seed=seed,
         )
-        self._rows: list[tuple[bytes, float]] = []  # the point and the score of each row of the results
+        self._rows: list[tuple[dict[str, Any], float]] = []  # the parameters and the score of each row of the results
         answer, problem = search.answer(), ""
         with _task(self, callback_ctx, "search", int(self.budget), one_by_one=True) as task:
             for number in range(self.budget):
                 try:
-                    x = search.ask()
+                    params = search.ask()
                 except (SpaceExhausted, NoSurvivors):
                     break
-                params = space.decode(x)
                 try:
                     score = self._evaluate(evaluate_candidates, params, split(number), task)
                 except _AllFoldsFailed as error:
                     problem, score = f"{params}: {error}", np.nan
                     warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 else:
-                    self._rows.append((key_of(x), score))
+                    self._rows.append((params, score))
                     limits = search.config.value_range
                     if limits is not None and not limits[0] <= score <= limits[1]:
                         problem, score = f"{params}: the score {score:g} lies outside of {limits}", np.nan
                         warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 if np.isfinite(score):
-                    search.tell(x, score)
+                    search.tell(params, score)
                 else:
-                    search.fail(x)
+                    search.fail(params)
                 answer = search.answer()
                 if answer.verdict != "open":
                     break
-        if answer.point is None:
+        if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
-        self.answer_ = replace(answer, params=space.decode(answer.point))
-        self.verdict_, self.certificate_ = answer.verdict, answer.certificate
+        self.answer_, self.verdict_, self.certificate_ = answer, answer.verdict, answer.certificate
         self.n_evaluations_ = answer.evaluations + answer.failures
 
     def _evaluate(
@@ -215,7 +231,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     raise
                 raise _AllFoldsFailed(str(error)) from error
         if "mean_test_score" not in results:
-            raise BadInput("scoring: a callable that returns several scores came; one number was wanted")
+            raise BadInput("`scoring` must return one number; got a callable that returns several scores.")
         return float(results["mean_test_score"][-1])
 
     def _splitter(self, seed: int) -> Callable[[int], Any]:
@@ -235,7 +251,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         """The row of the recommended candidate's first evaluation."""
         if callable(refit):
             return int(super()._select_best_index(refit, refit_metric, results))
-        return [point for point, _ in self._rows].index(key_of(np.asarray(self.answer_.point)))
+        return [params for params, _ in self._rows].index(self.answer_.params or {})
 
 
 @contextmanager

@@ -6,9 +6,8 @@ import pytest
 
 from satisfice.acquisition.belief import CLEARLY, Belief
 from satisfice.domain.box import Box
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Stationary, WithNugget
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.structured import WithNugget
 
 X, Y = np.array([[0.1], [0.4], [0.9]]), np.array([-1.0, 0.5, 0.2])
 
@@ -29,7 +28,7 @@ def mean_below(mean, std, target):
 
 
 @pytest.mark.parametrize("target", [-60.0, -5.0, -1.0, 0.3, 1.0, 4.0])
-def test_a_pending_value_is_the_mean_of_what_lies_below_the_target(target):
+def test_a_pending_value_is_the_mean_of_the_part_below_the_target(target):
     before, u = belief(target), np.array([[0.65]])
     mean, std = (float(part[0]) for part in before.marginal(u))
     after = before.assuming_bad(u)
@@ -43,7 +42,7 @@ def test_a_pending_value_is_the_mean_of_what_lies_below_the_target(target):
     assert after.probability_good(u)[0] < 1e-6
 
 
-def test_the_pull_of_a_mixture_equals_central_differences():
+def test_the_vjp_of_a_mixture_equals_central_differences():
     rng = np.random.default_rng(0)
     points, values = rng.random((12, 2)), rng.standard_normal(12)
     kernels = [Stationary("se", 0.4), Stationary("matern52", [0.3, 0.8], 1.5), WithNugget(Stationary("se", 0.6), 0.2)]
@@ -65,12 +64,12 @@ def test_the_pull_of_a_mixture_equals_central_differences():
         )
 
 
-def test_a_pending_value_is_at_most_what_the_caller_says():
+def test_a_pending_value_is_capped():
     (_, posterior), *_ = belief(1.0).assuming_bad(np.array([[0.65]]), at_most=-2.0).members
     assert posterior.y[-1] == -2.0
 
 
-def test_two_pending_points_are_seen_one_after_the_other():
+def test_two_pending_points_are_added_one_after_the_other():
     u, v = np.array([[0.6]]), np.array([[0.7]])
     together = belief(1.0).assuming_bad(np.vstack([u, v])).members[0][1]
     in_turn = belief(1.0).assuming_bad(u).assuming_bad(v).members[0][1]
@@ -78,7 +77,7 @@ def test_two_pending_points_are_seen_one_after_the_other():
     assert together.y[-1] < belief(1.0).assuming_bad(v).members[0][1].y[-1]  # the bad neighbour is known
 
 
-def test_where_there_are_ripples_a_pending_value_is_one_of_the_trend():
+def test_under_a_nugget_a_pending_value_is_one_of_the_trend():
     kernel = WithNugget(Stationary("se", 0.3), 0.5)
     before, u = belief(1.0, kernel), np.array([[0.65]])
     after = before.assuming_bad(u)

@@ -87,7 +87,7 @@ def test_every_score_is_finite_everywhere(mean, std, level):
         assert np.isfinite(np.concatenate(score)).all()
 
 
-def test_standard_score_has_the_derivatives_that_differences_show():
+def test_the_derivatives_of_standard_score_equal_differences():
     mean, std, h = np.array([0.7, -2.0]), np.array([0.4, 1.5]), 1e-6
     value, by_mean, by_std = acq.standard_score(mean, std, 0.3)
     assert value == pytest.approx((mean - 0.3) / std)
@@ -119,7 +119,7 @@ def test_mixed_logs_are_the_log_of_the_mixed_utility():
 
 @pytest.mark.parametrize("far", [1e5, 1e9, 1e12])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_mixed_scores_stay_finite_however_far_out(far, sign):
+def test_mixed_scores_stay_finite_in_the_tails(far, sign):
     u = sign * np.array([[far, far, 3.0], [far * (1 + 1e-9), 2 * far, far]])
     mixed, gradients = acq.mix_standard_scores(np.log([0.4, 0.6]), u)
     assert np.isfinite(mixed).all()

@@ -11,12 +11,12 @@ from scipy.optimize import minimize
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.formulas import log_expected_excess, mix_logs, mix_standard_scores, standard_score
 from satisfice.acquisition.optimise import RESOLUTION, SAME, Climbers, climb, descending, maximise, taken
+from satisfice.acquisition.scores import MixedScore
 from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.errors import SpaceExhausted
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
-from satisfice.rules.analytic import MixedScore
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def test_climbing_never_ends_below_its_starts_and_stays_in_the_cube(seed):
     assert score(best[None])[0] >= max(score(C).max() for C in belief.candidates(default_rng(seed)))
 
 
-def test_climbing_on_uses_what_was_learned_of_the_curvature():
+def test_a_second_climb_reuses_the_learned_curvature():
     @dataclass(frozen=True)
     class Valley:
         """A narrow ridge that is not parallel to an axis, with its top at 0.5."""
@@ -108,7 +108,7 @@ def test_climbing_on_uses_what_was_learned_of_the_curvature():
     assert np.abs(climb(score, half_way.some(np.array([3, 0])), rounds=8).points - on.points[[3, 0]]).max() < 1e-9
 
 
-def test_the_top_of_a_climb_is_rounded_and_the_sides_of_the_box_stay_where_they_are():
+def test_the_end_of_a_climb_is_rounded_but_the_sides_of_the_box_stay_exact():
     inside = maximise(Bowl(np.array([0.3, 0.71, 0.5])), belief_on(Box([(0, 1)] * 3)), default_rng(0))
     assert (inside / RESOLUTION == np.round(inside / RESOLUTION)).all()
     assert RESOLUTION < SAME  # a point that counts as another is another after rounding, too
@@ -134,7 +134,7 @@ class Shaken:
         return self._shaken(value), self._shaken(gradient)
 
 
-def test_another_processors_last_digits_hardly_ever_change_the_point():
+def test_different_last_digits_rarely_change_the_point():
     """Of 180 points in 2, 3 and 5 dimensions 179 stay the same to the last bit; unrounded, none of 20 does."""
     same = 0
     for seed in range(20):
@@ -171,7 +171,7 @@ def test_a_point_to_be_avoided_is_never_returned():
         maximise(Bowl(centre), belief_on(box, box.candidates(9, default_rng(0))), default_rng(0))
 
 
-def test_on_a_finite_set_the_best_point_wins_and_ties_are_broken_by_chance():
+def test_on_a_finite_set_the_best_point_wins_and_ties_are_broken_at_random():
     points = Finite(np.array([[0.0], [1.0], [2.0], [4.0]]))
     belief = belief_on(points, n=2)
     assert maximise(Bowl(np.array([0.6])), belief, default_rng(0)) == pytest.approx([0.5])

@@ -15,6 +15,7 @@ import luck
 import numpy as np
 import price_of_learning
 import trust_regions
+import write_tables
 from interactions import Interacting
 from numpy.random import default_rng
 from scipy.optimize import approx_fprime
@@ -22,8 +23,8 @@ from scipy.stats import norm
 
 from satisfice.acquisition.belief import Belief
 from satisfice.domain.box import Box
-from satisfice.gp.fit import Fit
 from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import Fit
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import OutputScaler
 from satisfice.paper.experiments.records import Records, pack, resume, unpack
@@ -109,6 +110,7 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
     monkeypatch.setattr(ablations, "PATH", tmp_path / "levers.jsonl")
     monkeypatch.setattr(ablations, "KEPT", tmp_path / "levers.jsonl.xz")
     monkeypatch.setattr(ablations, "NAMES", ["forrester"])
+    monkeypatch.setattr(ablations, "HELD_OUT", ["griewank5"])
     for only, title in (("pg", "`pg` instead of `aspire`"), ("simple", "four kernels, no warping, weights by BIC")):
         monkeypatch.setattr(sys, "argv", ["ablations.py", "--runs", "1", "--jobs", "1", "--only", only])
         ablations.main()
@@ -116,7 +118,8 @@ def test_a_variant_is_run_beside_the_default_and_an_unknown_one_is_refused(tmp_p
         base = "the default without sweeps" if only == "pg" else "the default"
         assert titles[titles.index(f"| {title}") - 1] == f"| {base}"
     assert {record["key"] for record in unpack(tmp_path / "levers.jsonl.xz")} == {
-        f"{variant}/forrester/0" for variant in ("default", "pg", "today", "simple")
+        *(f"{variant}/forrester/0" for variant in ("default", "pg", "today", "simple")),
+        *(f"{variant}/griewank5/0" for variant in ("today", "simple")),
     }
     monkeypatch.setattr(sys, "argv", ["ablations.py", "--only", "nosuch"])
     with pytest.raises(SystemExit):
@@ -177,6 +180,34 @@ def test_new_runs_are_added_to_the_kept_ones(tmp_path):
     path.write_text("")  # records of its own: none
     resume(kept, path)
     assert Records(path).keys() == set()
+
+
+def test_a_table_is_written_into_the_one_page_with_its_marker(tmp_path, monkeypatch):
+    monkeypatch.setattr(write_tables, "ROOT", tmp_path)
+    page, other = tmp_path / "docs" / "evidence" / "speed.md", tmp_path / "README.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("a\n<!-- times -->\nold\n<!-- end -->\nb\n")
+    other.write_text("<!-- sizes -->\nkept\n<!-- end -->\n")
+    write_tables.write("times", r"| new \d |")
+    assert page.read_text() == "a\n<!-- times -->\n\n| new \\d |\n\n<!-- end -->\nb\n"
+    assert "kept" in other.read_text()
+    with pytest.raises(SystemExit, match="0 do"):
+        write_tables.write("lengths", "")
+    other.write_text(page.read_text())
+    with pytest.raises(SystemExit, match="2 do"):
+        write_tables.write("times", "")
+
+
+@pytest.mark.parametrize(("factor", "said"), [(1.2, "they stay"), (1.0, "they can go")])
+def test_the_ablation_of_the_simpler_model_says_whether_the_parts_stay(factor, said):
+    records = [
+        {"lever": name, "problem": p, "seed": s, "evaluations": n}
+        for name, n in (("today", 100), ("simple", 100 * factor))
+        for p in ("a", "b")
+        for s in range(3)
+    ]
+    records += [{"lever": name, "problem": "c", "seed": 0, "evaluations": 100} for name in ("today", "simple")]
+    assert said in ablations.table(records)
 
 
 def test_a_ratio_of_means_is_resampled_by_pairs():

@@ -22,7 +22,7 @@ from eval_peers import CONTESTANTS
 from eval_problems import DRAWS_SEED, PROBLEMS, SEARCH, TARGETS, moved, targets
 from eval_tasks import TASKS
 
-from satisfice.study.space import Space
+from satisfice.domain.space import Space
 
 CHEAP = [name for name in PROBLEMS if name not in TASKS and name not in ("robot3", "robot4", "xgboost")]
 

@@ -39,7 +39,7 @@ def half_normal(d):
 
 
 @pytest.mark.parametrize("values", VALUES)
-def test_known_noise_is_the_likelihood_ratio_mixed_over_what_lies_above(values):
+def test_known_noise_is_the_likelihood_ratio_mixed_over_f_above_the_target(values):
     target, sigma = 0.1, 0.7
 
     def ratio(d):
@@ -65,7 +65,7 @@ def test_learned_noise_is_the_same_with_the_scale_integrated_out(values):
     assert LearnedNoise().log_evidence(values, target) == pytest.approx(np.log(expected), abs=1e-6)
 
 
-def test_learned_noise_needs_no_units():
+def test_learned_noise_does_not_depend_on_units():
     values = default_rng(0).normal(1.0, 2.0, 20)
     plain = LearnedNoise().log_evidence(values, 0.5)
     for scale in (1e-300, 1e-6, 1e6, 1e299):
@@ -75,7 +75,7 @@ def test_learned_noise_needs_no_units():
 
 
 @pytest.mark.parametrize("success", [0.3, 0.6, 0.8])
-def test_bets_on_pass_and_fail_gain_nothing_on_average_while_the_rate_is_not_above_the_target(success):
+def test_bets_on_passes_gain_nothing_on_average_at_or_below_the_target(success):
     """The expectation over all outcomes of 8 trials, by enumeration."""
     target = 0.8
     expected = sum(
@@ -88,7 +88,7 @@ def test_bets_on_pass_and_fail_gain_nothing_on_average_while_the_rate_is_not_abo
 
 @pytest.mark.parametrize("f", [-0.8, -0.2, 0.0])
 @pytest.mark.parametrize("test", [KnownNoise(1.0), LearnedNoise()], ids=lambda test: type(test).__name__)
-def test_a_second_value_gains_nothing_on_average_while_f_is_not_above_the_target(test, f):
+def test_a_second_value_gains_nothing_on_average_at_or_below_the_target(test, f):
     """E[E_2] <= E[E_1] <= 1, by the midpoint rule."""
     y = f + (np.arange(120) - 59.5) / 10
     weights = norm.pdf(y, f) / 10
@@ -102,7 +102,7 @@ def test_a_second_value_gains_nothing_on_average_while_f_is_not_above_the_target
 
 
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
-def test_looking_after_every_value_certifies_a_point_at_the_target_rarely_enough(test):
+def test_optional_stopping_rarely_certifies_a_point_at_the_target(test):
     """2,000 runs of up to 200 looks each at a level of 5 %: the binomial bound for 5 % is 5 % + 3 standard errors."""
     rng = default_rng(5)
     runs, looks, share = (2000, 200, 0.05) if not isinstance(test, Bounded) else (500, 100, 0.05)
@@ -131,7 +131,7 @@ def test_the_lower_bound_is_the_highest_target_that_is_certified(test):
     assert lower_bound(LearnedNoise(), values[:1], 0.05) == -np.inf
 
 
-def test_a_bigger_gap_is_certified_sooner_and_about_as_soon_as_the_rate_says():
+def test_a_larger_gap_is_certified_sooner_as_the_rate_predicts():
     rng = default_rng(2)
     for test in (KnownNoise(1.0), LearnedNoise()):
         for gap in (0.4, 0.8):
@@ -143,12 +143,12 @@ def test_a_bigger_gap_is_certified_sooner_and_about_as_soon_as_the_rate_says():
             assert np.median(counts) == pytest.approx(-np.log(0.025) / test.rate(gap, 1.0, 0.0), rel=0.45)
 
 
-def test_the_shares_of_the_error_sum_to_it():
+def test_the_levels_sum_to_the_error():
     assert sum(level(0.05, k) for k in range(1, 100_000)) == pytest.approx(0.05, rel=1e-4)
     assert level(0.05, 1) == 0.025
 
 
-def test_skewed_repeats_are_seen_and_gaussian_ones_are_not():
+def test_skewed_replicates_are_detected_and_gaussian_ones_are_not():
     rng = default_rng(3)
     assert np.mean([look_skewed(rng.standard_normal(40)) for _ in range(400)]) < 0.03
     assert np.mean([look_skewed(-rng.exponential(1.0, 40)) for _ in range(100)]) > 0.8
@@ -163,10 +163,10 @@ def test_skewed_repeats_are_seen_and_gaussian_ones_are_not():
         ((1, 0), "low < high"),
         ((0, np.inf), "low < high"),
         (("a", 1), "a pair"),
-        ((0, 0.5), "target: 0.9"),
+        ((0, 0.5), "`target` must lie within `value_range`, 0 to 0.5; got 0.9"),
     ],
 )
-def test_a_range_that_cannot_be_one_is_refused(given, message):
+def test_an_impossible_range_is_refused(given, message):
     with pytest.raises(BadInput, match=message):
         checked_range(given, 0.9)
 
@@ -177,13 +177,13 @@ def test_a_range_is_optional():
     assert Bounded(0, 1).log_evidence(np.array([0.2]), 0.0) == np.inf
 
 
-def test_no_values_are_no_evidence():
+def test_without_values_there_is_no_evidence():
     for test in TESTS:
         assert test.log_evidence(np.zeros(0), 0.5) == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("test", [KnownNoise(1e-9), LearnedNoise()], ids=lambda test: type(test).__name__)
-def test_values_at_the_ends_of_what_floats_hold_are_evidence_too(test):
+def test_the_largest_floats_are_evidence(test):
     far = np.full(9, 1.7e308)
     assert 0 < test.log_evidence(far, -1.7e308) < np.inf
     assert -np.inf < test.log_evidence(-far, 1.7e308) < 0
@@ -218,7 +218,7 @@ def test_rates_are_in_units_of_the_noise():
     assert LearnedNoise().rate(0.5, 2.0, 9.0) == pytest.approx(np.log(17 / 16) / 2)
 
 
-def test_the_rate_of_bets_lies_between_pass_and_fail_and_values_at_the_end():
+def test_the_rate_of_bets_lies_between_its_bounds():
     def least(mean, bar):
         return mean * np.log(mean / bar) + (1 - mean) * np.log((1 - mean) / (1 - bar))
 
@@ -233,14 +233,14 @@ def test_the_rate_of_bets_lies_between_pass_and_fail_and_values_at_the_end():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
-def test_the_lower_bound_needs_no_units(scale):
+def test_the_lower_bound_does_not_depend_on_units(scale):
     values = default_rng(1).normal(1.0, 0.7, 40)
     for test, scaled in ((KnownNoise(0.7), KnownNoise(0.7 * scale)), (LearnedNoise(), LearnedNoise())):
         expected = lower_bound(test, values, 0.05) * scale
         assert lower_bound(scaled, values * scale, 0.05) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_lower_bound_of_equal_values_is_found_wherever_they_lie():
+def test_the_lower_bound_of_equal_values_is_found_everywhere():
     still, sway = np.zeros(40), np.tile([-1.0, 1.0], 20)
     assert -0.5 < lower_bound(KnownNoise(0.7), still, 0.05) < 0
     assert -1e-200 < lower_bound(LearnedNoise(), still, 0.05) <= 0
@@ -251,7 +251,7 @@ def test_the_lower_bound_of_equal_values_is_found_wherever_they_lie():
 
 
 @pytest.mark.parametrize("m", [8, 30])
-def test_the_line_between_skewed_and_not_is_so_many_standard_errors(m):
+def test_values_are_skewed_beyond_a_number_of_standard_errors(m):
     line = 2.5 * np.sqrt(6 * (m - 2) / ((m + 1) * (m + 3)))
     even = np.linspace(-1.0, 1.0, m - 1)
     drawn = [np.append(even, far) for far in np.linspace(1.0, 9.0, 4000)]
@@ -264,7 +264,7 @@ def test_the_line_between_skewed_and_not_is_so_many_standard_errors(m):
     assert not look_skewed(np.zeros(0))
 
 
-def test_a_certificate_says_what_it_rests_on():
+def test_a_certificate_states_its_assumption():
     assert str(Certificate("the objective is noise-free", 1.0, 0, 0.5, 0)) == "the objective is noise-free"
     one = Certificate("valid for Gaussian noise", 0.95, 7, 0.5, 1)
     assert str(one) == "confidence 0.95 by 7 fresh evaluations of it; valid for Gaussian noise"
@@ -275,7 +275,7 @@ def test_a_certificate_says_what_it_rests_on():
     )
 
 
-def test_the_ends_of_the_range_are_within_it():
+def test_the_bounds_of_the_range_belong_to_it():
     assert checked_range((0, 0.9), 0.9) == (0.0, 0.9)
     assert checked_range((0.9, 1), 0.9) == (0.9, 1.0)
     with pytest.raises(BadInput, match="low < high"):
@@ -283,7 +283,7 @@ def test_the_ends_of_the_range_are_within_it():
 
 
 @pytest.mark.parametrize("values", [[1.7e308] * 8, [1.7e308, -1.7e308] * 4, [2.7e154, 0.0, 2.7e154, 2.7e154]])
-def test_values_near_the_largest_float_overflow_nothing(values):
+def test_values_near_the_largest_float_do_not_overflow(values):
     with np.errstate(over="raise", invalid="raise"):
         assert all(
             lower_bound(test, np.array(values), 0.05) <= max(values) for test in (KnownNoise(0.1), LearnedNoise())

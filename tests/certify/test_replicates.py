@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from satisfice import Box, Finite, Mixed, Search
+from satisfice import Box, Finite, Search
 from satisfice.certify.eprocess import Bounded, KnownNoise, LearnedNoise
 from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
+from satisfice.domain.parameters import Levels, LogInteger
+from satisfice.domain.product import Product
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
@@ -37,7 +39,7 @@ def told(*values: tuple[bytes, float], fresh: bool = True) -> ReplicateLog:
     return log
 
 
-def test_one_identical_repeat_of_a_fine_value_means_noise_free():
+def test_one_identical_replicate_of_a_fine_value_means_noise_free():
     fine = 0.1 * np.pi
     assert told((A, fine)).deterministic is None
     assert told((A, fine), (A, fine)).deterministic is True
@@ -46,7 +48,7 @@ def test_one_identical_repeat_of_a_fine_value_means_noise_free():
 
 
 @pytest.mark.parametrize("value", [0.92, 3.0, 28 / 30, -7.0])
-def test_identical_counts_grades_and_shares_may_be_chance(value):
+def test_identical_counts_grades_and_shares_may_be_coincidence(value):
     for others in ([], [(bytes([k]), k / 50) for k in range(4)]):  # none equal: a chance of 1 / 8 at most
         assert told(*others, *3 * [(A, value)]).deterministic is None
         assert told(*others, *4 * [(A, value)]).deterministic is True
@@ -57,12 +59,12 @@ def test_identical_counts_grades_and_shares_may_be_chance(value):
     assert told(*grades, *9 * [(A, value)]).deterministic is True
 
 
-def test_passes_are_equal_too_often_to_mean_that_there_is_no_noise():
+def test_equal_passes_do_not_mean_that_there_is_no_noise():
     assert told(*30 * [(A, 1.0)]).deterministic is None
     assert told((B, 0.0), *40 * [(A, 1.0)]).deterministic is True
 
 
-def test_a_table_does_not_tell_whether_there_is_noise():
+def test_a_table_does_not_show_whether_there_is_noise():
     fine = 0.1 * np.pi
     assert told((A, fine), (A, fine), (A, 0.5), fresh=False).deterministic is None
     log = told((A, 0.31), fresh=False)  # a rounded row, then values of our own
@@ -77,7 +79,7 @@ def prospect(index, gap, **more):
     return Prospect(index=index, gap=gap, **given)
 
 
-def test_the_cheapest_point_is_repeated_if_it_is_affordable():
+def test_the_cheapest_point_is_replicated_if_it_is_affordable():
     test = KnownNoise(1.0)
     now = plan_replication(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 8, 0)
     assert now.repeat == now.cheapest == 2
@@ -91,7 +93,7 @@ def test_the_cheapest_point_is_repeated_if_it_is_affordable():
     assert plan_replication(test, [prospect(0, far.margin - 1e-3)], 0.0, 0.05, 0, 8, 0).repeat is None
 
 
-def test_the_present_candidate_is_kept_while_another_is_not_much_cheaper():
+def test_the_current_candidate_is_kept_unless_another_is_much_cheaper():
     test = KnownNoise(1.0)
     present = prospect(0, 1.0, tested=True, current=True)
     assert plan_replication(test, [present, prospect(1, 1.05)], 0.0, 0.05, 1, 8, 0).repeat == 0
@@ -100,13 +102,13 @@ def test_the_present_candidate_is_kept_while_another_is_not_much_cheaper():
     assert plan_replication(test, [nearly_there, prospect(1, 3.0)], 0.0, 0.05, 1, 8, 0).repeat == 0
 
 
-def test_repeats_are_affordable_only_as_long_as_they_are_no_more_than_four_for_each_other_evaluation():
+def test_at_most_four_replicates_are_affordable_per_other_evaluation():
     present = prospect(0, 0.4, tested=True, current=True)  # costs 2 log 40 / 0.16 = 46 repeats
     assert plan_replication(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 20).repeat == 0
     assert plan_replication(KnownNoise(1.0), [present], 0.0, 0.05, 1, 100, 75).repeat is None
 
 
-def test_the_spread_at_a_point_is_the_models_until_its_own_values_speak():
+def test_the_noise_at_a_point_is_the_models_until_it_has_replicates():
     assert own_spread(np.array([1.0]), 2.0) == 2.0
     values = default_rng(0).normal(0, 0.5, 200)
     assert own_spread(values, 2.0) == pytest.approx(0.5, rel=0.25)
@@ -126,7 +128,7 @@ def confirmed(search, f, sigma, seed, budget=200):
     return search.answer()
 
 
-def test_a_test_says_itself_whether_skewed_values_matter_to_it(monkeypatch):
+def test_each_e_process_states_whether_skewness_matters(monkeypatch):
     values = 2.0 - default_rng(0).exponential(0.1, 40)
     assert certificate(LearnedNoise(), values, 0.0, 0.05, 1).skewed
     assert not certificate(Bounded(-3.0, 3.0), values, 0.0, 0.05, 1).skewed
@@ -186,7 +188,7 @@ def test_a_bad_point_at_the_target_is_rarely_certified():
     assert false < 8
 
 
-def test_values_from_elsewhere_certify_nothing():
+def test_values_that_are_not_fresh_certify_nothing():
     search = Search(LINE, 0.0, noise=1.0)
     for _ in range(50):
         search.tell([0.5], 5.0, fresh=False)
@@ -198,7 +200,7 @@ def test_values_from_elsewhere_certify_nothing():
     assert search.observations.tested == 1
 
 
-def test_candidates_under_test_elsewhere_make_it_harder():
+def test_unseen_candidates_raise_the_bar():
     alone, among_many = Search(LINE, 0.0, noise=1.0), Search(LINE, 0.0, noise=1.0)
     among_many.observations.unseen = 1000
     for value in (4.0, 4.0, 4.0, 4.0):
@@ -208,7 +210,7 @@ def test_candidates_under_test_elsewhere_make_it_harder():
     assert among_many.answer().verdict == "open"
 
 
-def test_the_same_history_gives_the_same_repeats():
+def test_the_same_history_gives_the_same_replicates():
     first, second = (Search(LINE, 0.5, noise="learn", seed=3) for _ in range(2))
     rng = default_rng(3)
     for _ in range(40):
@@ -220,7 +222,7 @@ def test_the_same_history_gives_the_same_repeats():
     assert str(first.answer()) == str(second.answer())
 
 
-def test_repeats_that_are_under_way_are_counted():
+def test_pending_replicates_are_counted():
     search = Search(LINE, 0.0, noise=1.0, seed=0)
     for x in (0.1, 0.5, 0.9):
         search.tell([x], 3.0 - abs(x - 0.5))
@@ -258,7 +260,7 @@ def test_none_by_the_confidence_bounds_where_the_kernel_is_known():
     assert reachable.answer().verdict == "good"
 
 
-def test_hope_starts_at_one_and_is_gone_when_an_unreachable_target_has_been_searched_for():
+def test_hope_starts_at_one_and_vanishes_for_an_unreachable_target():
     search = Search(LINE, 3.0, noise=0, seed=0)
     assert search.hope() == 1.0
     hopes = []
@@ -274,7 +276,7 @@ def test_hope_starts_at_one_and_is_gone_when_an_unreachable_target_has_been_sear
     assert "hope" in str(answer)
 
 
-def test_a_small_table_is_asked_again_under_noise():
+def test_a_small_table_is_replicated_under_noise():
     search = Search(Finite([[0.0], [1.0]]), 0.5, noise="learn", seed=0)
     rng = default_rng(0)
     for _ in range(30):
@@ -286,7 +288,7 @@ def test_a_small_table_is_asked_again_under_noise():
     assert search.answer().point[0] == 1.0
 
 
-def test_the_model_speaks_in_the_users_units():
+def test_predictions_are_in_the_users_units():
     search = Search(LINE, 10.0, direction="minimize", noise=0, seed=0)
     for x in np.linspace(0, 1, 9):
         search.tell([x], 100.0 * (x - 0.4) ** 2 + 7.0)
@@ -306,14 +308,14 @@ SPELLINGS = [[0.3], [0.1 + 0.2], [0.3]]
     ("domain", "spellings"),
     [
         (Finite(TABLE), SPELLINGS),
-        (Mixed([(0.0, 0.3)], levels={0: [0.0, 0.1, 0.2, 0.3]}), SPELLINGS),
-        (Mixed([(0.0, np.log(9))], logs=[0]), [[np.log(3)], [np.nextafter(np.log(3), 2)], [np.log(3)]]),
+        (Product([Levels([0.0, 0.1, 0.2, 0.3])]), SPELLINGS),
+        (Product([LogInteger(1, 9)]), [[np.log(3)], [np.nextafter(np.log(3), 2)], [np.log(3)]]),
         (Box([(0.0, 1.0)]), [[0.0], [-0.0], [0.0]]),
         (Box([(0, 3)], integers=[0]), [[3], [3.0], [np.float32(3)]]),
     ],
     ids=["table", "levels", "logs", "minus zero", "whole"],
 )
-def test_a_point_is_one_point_however_it_is_written(domain, spellings):
+def test_spellings_of_a_point_are_one_point(domain, spellings):
     search = Search(domain, 1.0, noise="learn")
     for k, x in enumerate(spellings):
         search.tell(x, float(k))
@@ -335,7 +337,7 @@ def test_points_that_differ_are_two_points():
         assert search.observations.key(x) != search.observations.key(other)
 
 
-def test_repeats_written_in_two_ways_certify_their_point_together():
+def test_replicates_in_two_spellings_certify_their_point_together():
     rng = default_rng(1)
     search = Search(Finite(TABLE), 0.0, noise=0.1)
     for x in ([0.0], [0.1], [0.2]):
@@ -349,7 +351,7 @@ def test_repeats_written_in_two_ways_certify_their_point_together():
     assert len(search.observations.fresh_values([0.3])) == 6
 
 
-def test_an_identical_repeat_tells_that_there_is_no_noise_however_it_is_written():
+def test_an_identical_replicate_in_another_spelling_means_noise_free():
     search = Search(Finite(TABLE), 0.0)
     search.tell([0.3], np.pi)
     search.tell([0.1 + 0.2], np.pi)

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import html
 import io
 import json
 import shlex
@@ -17,8 +18,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from satisfice.cli import main
-from satisfice.cli.show import hidden
-from satisfice.study.storage import open_storage
+from satisfice.cli.studies import hidden
+from satisfice.study.workers.storage import open_storage
 
 HILL = "import sys; x, y = map(float, sys.argv[1:3]); print('value:', -(x - 0.3) ** 2 - (y - 0.6) ** 2)"
 SPACE = ["--param", "x=0.0:1.0", "--param", "y=0.0:1.0"]
@@ -77,6 +78,14 @@ def test_a_good_setting_is_found_told_and_reported():
     assert "the target is met" in Path("page.html").read_text()
 
 
+def test_the_report_of_an_open_study_says_how_to_continue():
+    words = ["find", "--target", "0", "--noise", "0", "--budget", "3", "--quiet", *SPACE, *COMMAND]
+    assert main(words) == 3
+    assert main(["report"]) == 0
+    shown = Path("report.html").read_text().partition("run <code>")[2].partition("</code>")[0]
+    assert shlex.split(html.unescape(shown)) == ["satisfice", *words]
+
+
 def test_the_exit_code_tells_the_verdict():
     assert main(["find", "--target", "0", "--noise", "0", "--budget", "3", "--quiet", *SPACE, *COMMAND]) == 3
     table = ["--param", "x=0.1,0.5,0.9", "--param", "y=1.0"]
@@ -106,9 +115,12 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
     ("words", "said"),
     [
         (["find", "--target", "1", "--param", "x=1:", *COMMAND], "--param x=1:"),
-        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], "space: x"),
-        (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "'x' appears nowhere"),
-        (["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"], "{y} came"),
+        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], r"`space\[.x.\]` must have"),
+        (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "does not use the parameter 'x'"),
+        (
+            ["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"],
+            "contains {y}, which is not a parameter",
+        ),
         (["find", "--target", "1", "--param", "x=0:1"], "after --"),
         (["find", "--target", "1", "--param", "x=0:1", "--", "no-such-program", "{x}"], "no program"),
         (["find", "--target", "much", *SPACE, *COMMAND], "--target"),
@@ -176,7 +188,7 @@ def test_a_study_takes_one_command_only(capsys):
     words = ["find", "--target", "0", "--noise", "0", "--budget", "2", "--quiet", *SPACE]
     assert main([*words, *COMMAND]) == 3
     assert main([*words, "--", "echo", "x{x}", "{y}"]) == 2
-    assert "use that, or another --name" in capsys.readouterr().err
+    assert "Use the same command, or choose another `--name`" in capsys.readouterr().err
     assert main([*words, "--name", "another", "--", "echo", "x{x}", "{y}"]) == 0
     assert main(["status", "--name", "third"]) == 2
     assert "'study', 'another'" in capsys.readouterr().err
@@ -196,8 +208,8 @@ def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(cap
     words = ["find", "--target", "0.9", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
     assert main([*words, "--", sys.executable, "-c", "print('accuracy: 0,93')", "{x}"]) == 1
     said = capsys.readouterr().err
-    assert "'accuracy: 0,93' does not tell the value clearly" in said
-    assert 'print it on a line of its own, as "value: 0.93"' in said
+    assert "'accuracy: 0,93' is ambiguous" in said
+    assert 'print the value on a line of its own, as "value: 0.93"' in said
     assert {trial.state.name for trial in trials()} == {"FAIL"}
 
 
@@ -235,7 +247,7 @@ def test_a_dash_prints_the_table_and_nothing_else(command, capsys):
     assert capsys.readouterr().out == Path("out.csv").read_text()
     assert not Path("-").exists()
     assert main([words[0], "--json", *words[1:]]) == 2
-    assert "--csv -: the table came for the standard output, and so did --json" in capsys.readouterr().err
+    assert "`--csv -` and `--json` both print to the standard output" in capsys.readouterr().err
 
 
 def test_cells_that_a_spreadsheet_would_run_are_texts_and_nothing_is_lost(capsys):
@@ -294,7 +306,7 @@ def interrupted(
 
 def check_ended_by(number: int, ended: subprocess.CompletedProcess[str]) -> None:
     assert (ended.returncode, ended.stdout) == (128 + number, "")
-    assert ended.stderr.startswith("stopped; everything found so far is kept in satisfice.db. To go on:")
+    assert ended.stderr.startswith("Stopped. All evaluations so far are kept in satisfice.db. To continue:")
     assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
     states = [trial.state.name for trial in trials()]
     assert states.count("COMPLETE") == 2
@@ -306,7 +318,7 @@ def test_ctrl_c_keeps_everything_and_the_command_it_prints_goes_on(jobs, capsys)
     ended = interrupted(signal.SIGINT, options=("--jobs", str(jobs)), runs=jobs)
     check_ended_by(signal.SIGINT, ended)
     before = [(trial.state.name, trial.params) for trial in trials()]
-    printed = ended.stderr.partition("To go on:\n")[2]
+    printed = ended.stderr.partition("To continue:\n")[2]
     assert shlex.split(printed) == ["satisfice", *ended.args]
     Path("fast").touch()
     assert main(shlex.split(printed)[1:]) == 3

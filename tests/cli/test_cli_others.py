@@ -1,5 +1,8 @@
 """The commands beside `find`: help, bench, Ctrl-C."""
 
+import subprocess
+import sys
+
 import pytest
 
 from satisfice.cli import main
@@ -10,7 +13,12 @@ def test_ctrl_c_is_one_line_in_the_other_commands_too(command, capsys, monkeypat
     def interrupt(*arguments, **named):
         raise KeyboardInterrupt
 
-    for place in ("cli.bench.step_time", "paper.experiments.reproduce.reproduce", "cli.show.stored_study"):
+    for place in (
+        "cli.bench.step_time",
+        "paper.experiments.reproduce.reproduce",
+        "cli.status.stored_study",
+        "cli.report.stored_study",
+    ):
         monkeypatch.setattr(f"satisfice.{place}", interrupt)
     assert main(command.split()) == 130
     assert capsys.readouterr().err == "satisfice: stopped\n"
@@ -24,12 +32,10 @@ def test_help_has_an_example_and_the_version_is_told(capsys):
         ["bench", "--help"],
         ["reproduce", "--help"],
     ):
-        with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 0
-        assert "example" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["--version"])
+        assert main(words) == 0
+        assert "Example ─" in (shown := capsys.readouterr().out)
+        assert f"satisfice {words[0]}" in shown.partition("Example ─")[2]
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("satisfice 0.")
 
 
@@ -39,3 +45,20 @@ def test_bench_prints_a_table(capsys, monkeypatch):
     table = capsys.readouterr().out.splitlines()
     assert "n = 20" in table[0]
     assert [line.split()[:2] for line in table[1:]] == [["model", "paper"], ["model", "auto"]]
+
+
+def test_a_shell_can_complete_commands_and_options(capsys, monkeypatch):
+    monkeypatch.setenv("_SATISFICE_COMPLETE", "bash_complete")
+    for words, offered in (("satisfice fi", "plain,find\n"), ("satisfice find --sto", "plain,--storage\n")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        assert main([]) == 0
+        assert capsys.readouterr().out == offered
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "optuna", "jinja2", "sqlalchemy")
+    script = "import sys; from satisfice.cli import main; main(['find', '--help']); "
+    script += f"print([name for name in {heavy!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"

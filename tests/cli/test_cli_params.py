@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satisfice.cli.params import read_number, read_param, read_params
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
-from satisfice.study.space import Space
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_cannot_be_meant_is_refused_by_its_name(text):
 
 
 def test_a_name_comes_once():
-    with pytest.raises(BadInput, match="came twice"):
+    with pytest.raises(BadInput, match="given twice"):
         read_params(["a=1:2", "b=1:2", "a=1:3"])
 
 
@@ -64,7 +64,7 @@ def test_any_text_gives_a_space_or_one_clear_error(texts):
         space = Space.of(read_params(texts))
     except BadInput:
         return
-    assert set(space.distributions) == {text.partition("=")[0] for text in texts}
+    assert set(space.parameters) == {text.partition("=")[0] for text in texts}
 
 
 @given(st.integers() | st.floats())

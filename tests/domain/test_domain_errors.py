@@ -16,15 +16,15 @@ def test_a_refusal_is_a_value_error_and_an_error_of_the_library():
 
 
 BOUNDS = [
-    ([(1, 1)], r"bounds \(1, 1\) of coordinate 0 came; finite numbers low < high were wanted; leave out"),
-    ([(0, 1), (2, 1)], r"bounds \(2, 1\) of coordinate 1 came; finite numbers low < high"),
+    ([(1, 1)], r"bounds of coordinate 0 must be finite numbers low < high; got \(1, 1\)\. Leave out"),
+    ([(0, 1), (2, 1)], r"coordinate 1 must be finite numbers low < high; got \(2, 1\)"),
     *[
-        ([bad], "of coordinate 0 came; finite numbers low < high")
+        ([bad], "of coordinate 0 must be finite numbers low < high; got")
         for bad in ((0, math.nan), (0, math.inf), (-math.inf, 0))
     ],
-    ([(-1e308, 1e308)], "finite numbers low < high were wanted"),  # the width is not a float
+    ([(-1e308, 1e308)], "finite numbers low < high"),  # the width is not a float
     *[
-        (bad, r"Box: .* came; a list of \(low, high\) pairs was wanted, one a dimension")
+        (bad, r"`bounds` must be a list of \(low, high\) pairs of numbers, one for each coordinate; got")
         for bad in (
             [],
             [()],
@@ -39,9 +39,9 @@ BOUNDS = [
             [[[0, 1]]],
         )
     ],
-    (np.array([[0j, 1]]), "pairs was wanted"),
-    (np.array([[0, 1]], dtype=object), "pairs was wanted"),
-    ([(0, 10**400)], "pairs was wanted"),
+    (np.array([[0j, 1]]), "pairs of numbers"),
+    (np.array([[0, 1]], dtype=object), "pairs of numbers"),
+    ([(0, 10**400)], "pairs of numbers"),
 ]
 
 
@@ -54,49 +54,47 @@ def test_impossible_bounds_are_refused(bounds, message):
 @pytest.mark.parametrize("name", ["integers", "switches"])
 @pytest.mark.parametrize("given", [[2], [-1], [0.5], ["a"], [None], 1])
 def test_integers_and_switches_must_be_indices(name, given):
-    with pytest.raises(BadInput, match=rf"{name}=.* came; indices from 0 to 1 were wanted"):
+    with pytest.raises(BadInput, match=rf"`{name}` must list coordinates from 0 to 1; got"):
         Box([(0, 1), (0, 3)], **{name: given})
 
 
 def test_the_bounds_of_an_integer_must_be_whole():
-    with pytest.raises(
-        BadInput, match=r"bounds \(0\.0, 1\.5\) of integer coordinate 0 came; whole numbers were wanted"
-    ):
+    with pytest.raises(BadInput, match=r"bounds of the integer coordinate 0 must be whole numbers; got \(0\.0, 1\.5\)"):
         Box([(0, 1.5)], integers=[0])
 
 
 def test_a_grid_has_at_least_two_values():
-    with pytest.raises(BadInput, match="n = 1 came; at least 2 values a coordinate were wanted"):
+    with pytest.raises(BadInput, match="`n` must be a whole number, 2 or more; got 1"):
         Box([(0, 1)]).grid(1)
-    with pytest.raises(BadInput, match=r"n = 2\.5 came; at least 2 values a coordinate were wanted, as a whole number"):
+    with pytest.raises(BadInput, match=r"`n` must be a whole number, 2 or more; got 2\.5"):
         Box([(0, 1)]).grid(2.5)
 
 
 POINTS = [
     (
         [[0.0, 5.0]],
-        r"\[0.0, 5.0\] came, but coordinate 1 must lie in \[0, 4\]; widen the box or correct",
-        "not in the table",
+        r"Coordinate 1 .* must lie in \[0, 4\]; got \[0.0, 5.0\]\. Widen the domain or correct",
+        "must be one of its points",
     ),
-    ([[1.00001, 1.0]], r"coordinate 0 must lie in \[0, 1\]", "not in the table"),
-    ([[0.0, -1.7e308]], r"must lie in \[0, 4\]", "not in the table"),
+    ([[1.00001, 1.0]], r"Coordinate 0 .* must lie in \[0, 1\]", "must be one of its points"),
+    ([[0.0, -1.7e308]], r"must lie in \[0, 4\]", "must be one of its points"),
     (
         [[0.0, 2.5]],
-        r"\[0.0, 2.5\] came, but coordinate 1 holds whole numbers; round it",
-        "nearest one there is .*: pass that",
+        r"Coordinate 1 .* must be a whole number; got \[0.0, 2.5\]\. Round it",
+        r"got \[0.0, 2.5\]\. The nearest one is \[",
     ),
-    *[([[0.0, bad]], *["every coordinate must be a finite number"] * 2) for bad in (math.nan, math.inf, -math.inf)],
+    *[([[0.0, bad]], *["must have finite coordinates"] * 2) for bad in (math.nan, math.inf, -math.inf)],
     *[
-        (bad, *["coordinates a point were wanted"] * 2)
+        (bad, *["must have 2 coordinates; got an array of shape"] * 2)
         for bad in ([[1.0]], [[1.0, 2.0, 3.0]], [], np.empty((0, 2)), [[[1.0, 2.0]]], 1.0)
     ],
     *[
-        (bad, *["numbers were wanted; pass a list or array of 2 numbers"] * 2)
+        (bad, *["must be a list or an array of 2 numbers"] * 2)
         for bad in ("ab", None, [[1, 1j]], [[True, False]], [["1", "2"]], [[1, 2], [1]], [[0, 10**400]], {1: 2})
     ],
-    (np.array([[0, 1]], dtype=object), *["numbers were wanted"] * 2),
-    (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), *["numbers were wanted"] * 2),
-    (np.array([[0, np.longdouble("1e400")]]), *["every coordinate must be a finite number"] * 2),
+    (np.array([[0, 1]], dtype=object), *["array of 2 numbers"] * 2),
+    (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), *["array of 2 numbers"] * 2),
+    (np.array([[0, np.longdouble("1e400")]]), *["must have finite coordinates"] * 2),
 ]
 
 
@@ -112,15 +110,15 @@ def test_points_that_are_not_of_the_domain_are_refused(X, of_a_box, of_a_table):
     ("points", "message"),
     [
         *[
-            (bad, r"shape .* came; an array \(points, coordinates\) was wanted")
+            (bad, r"`points` must be an array of shape \(points, coordinates\); got one of shape")
             for bad in ([], [1, 2], [[]], None, [[[1]]])
         ],
-        ([[1, 2], [1]], "rows of different lengths came"),
-        ([[1, 2], [3, 4], [1.0, 2.0]], r"a point stands in the table twice, \[1.0, 2.0\]; pass each"),
-        ([[0.0], [-0.0]], "a point stands in the table twice"),
-        ([[math.nan]], "every coordinate must be a finite number"),
-        ([["a"]], "numbers were wanted"),
-        ([[1j]], "numbers were wanted"),
+        ([[1, 2], [1]], "got rows of different lengths"),
+        ([[1, 2], [3, 4], [1.0, 2.0]], r"must hold each point once; got \[1.0, 2.0\] more than once"),
+        ([[0.0], [-0.0]], "must hold each point once"),
+        ([[math.nan]], "must have finite coordinates"),
+        ([["a"]], "array of 1 numbers"),
+        ([[1j]], "array of 1 numbers"),
         ([[-1.7e308], [1.7e308]], "further apart than the largest float"),
     ],
 )

@@ -19,11 +19,11 @@ def main(seconds: int) -> None:
     """Fuzz for so many seconds, and write down how many inputs were tried."""
     import atheris
 
-    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.cli.printed", "satisfice.study"]):
+    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.cli.value", "satisfice.study"]):
         from satisfice.cli.params import read_params
-        from satisfice.cli.printed import CommandFailed, read_printed
+        from satisfice.cli.value import CommandFailed, read_value
+        from satisfice.domain.space import Space
         from satisfice.errors import BadInput
-        from satisfice.study.space import Space
         from satisfice.study.warm_start import _params, _rows, _value
 
     space, tried = Space.of(SPACE), {"parameters": 0, "printed values": 0, "tables": 0}
@@ -40,7 +40,7 @@ def main(seconds: int) -> None:
                 Space.of(read_params(rest.decode("utf-8", "surrogateescape").split("\0")))
             elif which < b"\xaa":
                 tried["printed values"] += 1
-                value = read_printed(rest, "key" if len(rest) % 2 else None).value
+                value = read_value(rest, "key" if len(rest) % 2 else None).value
                 assert value - value == 0, value
             else:
                 tried["tables"] += 1

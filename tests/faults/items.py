@@ -18,7 +18,7 @@ LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "st
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
     "search/test_search.py::",
-    "cli/test_command.py::",
+    "cli/test_objective.py::",
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
@@ -60,17 +60,17 @@ ITEMS = {
     ),
     6: Item(
         "A value equal to the target is good; impossible targets are refused",
-        (A + "test_targets_at_the_edge", SEARCH + "test_equality_with_the_target_is_good"),
+        (A + "test_targets_at_the_edge", SEARCH + "test_a_value_equal_to_the_target_is_good"),
     ),
     7: Item(
         "One point two hundred times, with equal and with different values",
         (ROBUST + "test_one_point_told_two_hundred_times",
-         NUMERICS + "test_one_point_two_hundred_times_is_known_but_for_the_noise"),
+         NUMERICS + "test_a_point_observed_two_hundred_times_is_known_up_to_the_noise"),
     ),
     8: Item(
         "Points that nearly coincide act like one",
         (ROBUST + "test_pairs_of_points_that_nearly_coincide",
-         NUMERICS + "test_pairs_of_nearly_equal_points_act_like_their_averages"),
+         NUMERICS + "test_pairs_of_nearly_equal_points_act_like_their_means"),
     ),
     9: Item(
         "Values from 1e-300 to 1e300 ask the same questions; one enormous value does no harm",
@@ -83,7 +83,7 @@ ITEMS = {
     ),
     11: Item(
         "Equal values give space-filling questions and one note",
-        (ROBUST + "test_constant_values_give_space_filling_questions", SEARCH + "test_equal_values_are_mentioned_once"),
+        (ROBUST + "test_constant_values_give_space_filling_questions", SEARCH + "test_equal_values_cause_one_warning"),
     ),
     12: Item(
         "Two thousand values in ten dimensions fit into a gigabyte and a minute",
@@ -92,11 +92,11 @@ ITEMS = {
     13: Item(
         "Covariance matrices that can hardly be factorised get a reported jitter, or a named error",
         (NUMERICS + "test_hilbert_matrices_are_factorised_with_a_reported_jitter",
-         NUMERICS + "test_without_lam_a_nearly_constant_kernel_stays_sane",
+         NUMERICS + "test_a_nearly_constant_kernel_without_lam_stays_finite",
          NUMERICS + "test_a_matrix_of_rank_one_gets_the_first_jitter",
-         NUMERICS + "test_what_no_jitter_can_mend_is_a_named_error"),
+         NUMERICS + "test_a_matrix_that_no_jitter_can_repair_raises_a_named_error"),
     ),
-    14: Item("A hyperparameter at its bound is named", ("gp/test_models.py::test_a_hyperparameter_at_its_bound_is_named",)),
+    14: Item("A hyperparameter at its bound is named", ("gp/test_models.py::test_a_hyperparameter_at_its_bound_is_noted",)),
     15: Item(
         "When the factorisation fails, the question is a space-filling one, and says so",
         (ROBUST + "test_a_failing_factorisation_falls_back_to_space_filling_points_and_says_so",),
@@ -109,7 +109,7 @@ ITEMS = {
     ),
     17: Item(
         "Likelihood, posterior and the tails of the formulas agree with many digits and dense algebra",
-        ("gp/test_evidence.py::test_the_evidence_and_its_gradient_equal_fifty_digits",
+        ("gp/test_evidence.py::test_the_evidence_and_its_gradient_equal_fifty_digit_values",
          "gp/test_posterior.py::test_the_posterior_equals_the_explicit_inverse",
          "acquisition/test_formulas.py::test_log_expected_excess_equals_high_precision",
          "certify/test_eprocess.py::test_many_standard_deviations_below_the_target_are_no_evidence",
@@ -127,7 +127,7 @@ ITEMS = {
     20: Item("It beats chance", (B + "test_it_beats_chance",)),
     21: Item(
         "A finite space is used up exactly once; impossible spaces are refused",
-        (SEARCH + "test_a_finite_space_is_used_up_exactly_once", SEARCH + "test_rounding_never_asks_a_point_twice",
+        (SEARCH + "test_every_point_of_a_finite_domain_is_asked_exactly_once", SEARCH + "test_rounding_never_asks_a_point_twice",
          "domain/test_domain_errors.py::test_impossible_bounds_are_refused",
          FUZZ + "test_any_short_forms_give_a_space_or_a_named_error"),
     ),
@@ -164,7 +164,7 @@ ITEMS = {
     28: Item(
         "A report that cannot be written leaves the old one, and none takes the place of a study",
         (DISK + "test_a_report_that_cannot_be_written_leaves_the_old_one",
-         "report/test_output.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
+         "report/test_files.py::test_a_report_or_table_never_replaces_the_study_whatever_it_is_called"),
     ),
     29: Item(
         "Study files of each released version open and go on",
@@ -218,7 +218,7 @@ ITEMS = {
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
          COMMAND + "test_output_that_is_closed_early_or_binary_is_survived",
-         "cli/test_guardian.py::test_a_search_that_is_killed_takes_its_commands_along"),
+         "cli/test_watchdog.py::test_a_search_that_is_killed_takes_its_commands_along"),
     ),
     41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",

@@ -21,7 +21,7 @@ from workers import running_of, trials_of
 
 from processes import BLIND
 from satisfice import BadInput, find
-from satisfice.study.lease import ERROR
+from satisfice.study.proposal import ERROR
 
 pytestmark = pytest.mark.faults
 SPACE = {"x": (0.0, 1.0)}
@@ -68,7 +68,7 @@ def test_thirty_values_end_complete_or_failed_with_a_reason(tmp_path, figures):
     figures |= {"left running": running_of(trials)}
     assert len(values) >= 30
     assert states == {"COMPLETE": 3, "FAIL": len(values) - 3}
-    assert all("finite number was wanted" in t.system_attrs[ERROR] for t in bad if t.state == TrialState.FAIL)
+    assert all("must return a finite number" in t.system_attrs[ERROR] for t in bad if t.state == TrialState.FAIL)
     assert [trial.value for trial in trials[::2]] == [1.0] * len(values)
 
 

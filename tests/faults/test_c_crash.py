@@ -48,11 +48,12 @@ def test_kills_at_any_moment_lose_nothing(kind, kills, tmp_path, request, figure
 
 STEP_BY_STEP = """
 import ctypes, shutil, sqlite3
-from satisfice.study.lease import Lease
-from satisfice.study.space import Space
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import Lease
+from satisfice.domain.space import Space
+from satisfice.study.distributions import distributions_of
+from satisfice.study.workers.storage import open_study
 shim = ctypes.CDLL(None)
-base, there = where + ".base", Space.of(SPACE).distributions
+base, there = where + ".base", distributions_of(Space.of(SPACE))
 open_study("n", base, direction="maximize")
 def one(pipe, at):
     study = open_study("n", where, direction="maximize")

@@ -15,7 +15,7 @@ from workers import lost_of, run, running_of, seconds_until_quiet, start, trials
 
 from satisfice import find
 from satisfice.study.snapshot import snapshot
-from satisfice.study.storage import open_study
+from satisfice.study.workers.storage import open_study
 
 pytestmark = pytest.mark.faults
 DATA = Path(__file__).parents[1] / "data"
@@ -69,7 +69,7 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
         assert err.startswith(("StorageFailed: ", "BadInput: ")), err
         assert "Traceback" not in err
         report = (
-            "from satisfice.report.output import write_file\n"
+            "from satisfice.report.files import write_file\n"
             "try:\n    write_file(sys.argv[2], b'x' * 10**6)\nexcept ValueError: pass"
         )
         run(report, where, page)
@@ -91,7 +91,7 @@ def test_a_full_disk_is_a_named_error_and_nothing_acknowledged_is_lost(small_dis
 
 WRITING = """
 import ctypes
-from satisfice.report.output import write_file
+from satisfice.report.files import write_file
 from satisfice.errors import BadInput
 shim, number, tried = ctypes.CDLL(None), int(sys.argv[2]), []
 new = b"new" * 10**5

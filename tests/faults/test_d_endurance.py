@@ -78,7 +78,7 @@ def test_a_killed_worker_of_a_grid_costs_no_cell(kind, tmp_path, figures):
 
 ALL_RAISE = """
 import threading
-from satisfice.study.find import TooManyFailures
+from satisfice.errors import TooManyFailures
 barrier = threading.Barrier(8)
 def objective(params):
     barrier.wait(30)

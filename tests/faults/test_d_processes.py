@@ -12,9 +12,9 @@ import pytest
 from optuna.trial import TrialState
 from workers import LEASE, run, running_of, start, trials_of
 
-from satisfice.study.lease import LEASE as LEASE_KEY
 from satisfice.study.snapshot import snapshot
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import LEASE as LEASE_KEY
+from satisfice.study.workers.storage import open_study
 
 pytestmark = pytest.mark.faults
 
@@ -25,8 +25,8 @@ def place(kind: str, request: pytest.FixtureRequest, tmp_path: Path, name: str =
 
 
 AT_ONCE = """
-from satisfice.study.lease import Lease
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import Lease
+from satisfice.study.workers.storage import open_study
 processes, trials = int(sys.argv[2]), int(sys.argv[3])
 barrier, spent = context.Barrier(processes), context.Queue()
 def work():
@@ -151,7 +151,7 @@ def test_a_frozen_worker_that_wakes_too_late_changes_nothing(where, tmp_path, fi
     out, err = process.communicate(timeout=60)
     after = trials_of(where)
     assert (process.returncode, err) == (0, "")
-    assert "came too late" in out
+    assert "ended too late" in out
     assert [(trial.number, trial.state, trial.value) for trial in after] == before
     figures |= {
         "storage": "postgres" if "://" in where else "sqlite",

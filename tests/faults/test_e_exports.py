@@ -74,7 +74,7 @@ def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
     values = iter([0.1 + 0.2, 1e-300, -1.7976931348623157e308, 5e-324, -0.0, 1 / 3, 7.0, 1e22, -2.5, 3.0, 4.0])
     space, out = {"=c": CHOICES, "x": [0.1 + 0.2]}, tmp_path / "out.csv"
     answer = find(lambda params: next(values), space, 1e9, noise=0, budget=11, seed=1, model=BLIND)
-    from satisfice.cli.show import as_json, write_csv
+    from satisfice.cli.output import answer_json, write_csv
 
     write_csv(answer.study, out)
     with out.open(newline="") as file:
@@ -90,5 +90,5 @@ def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
     figures["rows that came back exactly"] = sum(a == b for a, b in zip(first, second, strict=True))
     assert not live
     assert first == second
-    text = as_json(answer, bad=float("nan"), worse=[float("inf")])
+    text = answer_json(answer, bad=float("nan"), worse=[float("inf")])
     assert json.loads(text, parse_constant=lambda name: pytest.fail(name))["bad"] is None

@@ -14,9 +14,9 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
-from satisfice.cli.command import Command, CommandFailed
+from satisfice.cli.objective import CommandFailed, CommandObjective
 from satisfice.errors import BadInput
-from satisfice.study.storage import open_study
+from satisfice.study.workers.storage import open_study
 
 pytestmark = pytest.mark.faults
 SHELL = [
@@ -34,7 +34,7 @@ SHELL = [
 def test_sixty_payloads_arrive_byte_for_byte_and_start_nothing(tmp_path, monkeypatch, figures):
     monkeypatch.chdir(tmp_path)
     script = "import os, sys; open('got', 'wb').write(os.fsencode(sys.argv[1])); print(1)"
-    command, arrived = Command((sys.executable, "-c", script, "{a}")), 0
+    command, arrived = CommandObjective((sys.executable, "-c", script, "{a}")), 0
     for payload in SHELL:
         assert command({"a": payload}) == 1
         arrived += Path("got").read_bytes() == payload.encode()
@@ -49,7 +49,7 @@ def test_sixty_payloads_arrive_byte_for_byte_and_start_nothing(tmp_path, monkeyp
 
 def test_a_gigabyte_on_the_output_costs_no_memory(figures):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    command = Command(("sh", "-c", "head -c 1000000000 /dev/zero | tr '\\0' x; echo; echo 7"))
+    command = CommandObjective(("sh", "-c", "head -c 1000000000 /dev/zero | tr '\\0' x; echo; echo 7"))
     assert command({}) == 7
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     figures |= {"bytes printed": 10**9, "memory grown by (kB)": grown}

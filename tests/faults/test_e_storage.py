@@ -22,9 +22,9 @@ from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
 from satisfice.errors import BadInput, SatisficeError
-from satisfice.report.output import write_file
+from satisfice.report.files import write_file
 from satisfice.study.snapshot import snapshot
-from satisfice.study.storage import open_storage, open_study
+from satisfice.study.workers.storage import open_storage, open_study
 
 pytestmark = pytest.mark.faults
 SRC = Path(__file__).parents[2] / "src"
@@ -120,7 +120,7 @@ def test_twenty_names_that_attack_a_database_are_only_names(where, figures):
 
 def test_a_password_is_in_no_message_page_or_list_of_processes(tmp_path, monkeypatch, capsys, caplog, figures):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("satisfice.study.storage.OPENING", 0.5)
+    monkeypatch.setattr("satisfice.study.workers.storage.OPENING", 0.5)
     pytest.importorskip("psycopg", reason="NO PASSWORD IS TRIED: psycopg is missing")
     urls = ["postgresql://u:hunter2@127.0.0.1:1/d", "postgresql://u@127.0.0.1:1/d?password=hunter2", "mysql://u:hunter2@h/d",
             "nosuch://u:hunter2@h/d", "postgresql://u:hunter2:x@h:port/d"]  # fmt: skip
@@ -182,7 +182,7 @@ def hear(event, arguments):
         seen.append((event, str(arguments[1:])))
 sys.addaudithook(hear)
 from satisfice.cli import main
-from satisfice.report.output import write_file
+from satisfice.report.files import write_file
 words = ["find", "--target", "-0.01", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
 code = main([*words, "--", "sh", "-c", "echo -$1", "sh", "{x}"])
 code += main(["report"]) + main(["status", "--csv", "all.csv"])

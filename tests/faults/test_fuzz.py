@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from satisfice import BadInput, Box, Search, SpaceExhausted
-from satisfice.study.space import Space
+from satisfice.domain.space import Space
 
 pytestmark = pytest.mark.faults
 VALUES = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, -1.0, 5e-324, 1e300, -1e300])

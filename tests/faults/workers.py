@@ -11,8 +11,8 @@ from optuna.trial import TrialState
 
 import nursery
 import processes
-from satisfice.study.lease import MISSED, reclaim
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import MISSED, reclaim
+from satisfice.study.workers.storage import open_study
 
 PERIOD = 0.5  # seconds between two signs of life in these tests
 LEASE = MISSED * PERIOD  # after so many seconds without one a worker is dead

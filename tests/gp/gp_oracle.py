@@ -6,9 +6,7 @@ from typing import NamedTuple
 import mpmath
 import numpy as np
 
-from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import CORRELATIONS, Additive, Stationary
 
 FORM_NAMES = tuple(CORRELATIONS)
 

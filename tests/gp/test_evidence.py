@@ -8,10 +8,10 @@ import pytest
 from gp_oracle import kernels, pair
 
 from satisfice.errors import NumericalFailure
-from satisfice.gp.additive import Additive
-from satisfice.gp.evidence import Prior, integrated, learn, log_evidence_with_gradient
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.evidence import integrated, learn, log_evidence_with_gradient
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
+from satisfice.gp.priors import Prior
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 
@@ -41,7 +41,7 @@ def fifty_digit_evidence(kernel, X, y, parameters):
 
 @ALL
 @pytest.mark.parametrize(("n", "lam"), [(1, 0.1), (5, 1e-4), (8, 1e-2)])
-def test_the_evidence_and_its_gradient_equal_fifty_digits(kernel, n, lam):
+def test_the_evidence_and_its_gradient_equal_fifty_digit_values(kernel, n, lam):
     X, y = data(n)
     value, gradient = log_evidence_with_gradient(kernel, lam, X, y)
     with mpmath.workdps(50):
@@ -61,7 +61,7 @@ def test_the_evidence_and_its_gradient_equal_fifty_digits(kernel, n, lam):
 
 
 @pytest.mark.parametrize("form", ["se", "matern12", "matern52"])
-def test_the_gradient_is_exact_where_a_point_was_asked_twice(form):
+def test_the_gradient_is_exact_at_replicated_points(form):
     X, y = data(5)
     X[4] = X[0]
     kernel, lam = Stationary(form, np.array([0.3, 0.5, 0.9])), 1e-3
@@ -103,7 +103,7 @@ def test_draws_from_the_prior_follow_it_within_the_bounds():
 
 
 @pytest.mark.parametrize("n", [2, 40])
-def test_the_scale_of_one_repeated_block_has_a_known_optimum(n):
+def test_the_scale_of_a_repeated_block_has_a_known_optimum(n):
     """Points so far apart that K = s^2 I: the evidence is highest at s^2 + lam = mean(y^2)."""
     X, y = 100.0 * np.arange(n)[:, None], np.random.default_rng(1).standard_normal(n) + 2
     prior = flat([0.5, 1e-2], [1.0, 1e2])
@@ -196,7 +196,7 @@ def test_a_strong_prior_holds_the_hyperparameters():
 
 
 @pytest.mark.parametrize("where", ["X", "y"])
-def test_what_is_not_finite_ends_in_a_named_error(where):
+def test_a_non_finite_evidence_raises_a_named_error(where):
     X, y = data(5)
     (X if where == "X" else y)[2] = np.nan
     with pytest.raises(NumericalFailure, match="evidence of 5 values is not finite anywhere that was tried"):
@@ -237,7 +237,7 @@ def test_the_integrated_evidence_equals_a_sum_over_a_grid_of_hyperparameters(lam
     assert result.prior < found.prior
 
 
-def test_a_hyperparameter_that_the_values_say_nothing_about_costs_nothing():
+def test_an_irrelevant_hyperparameter_costs_nothing():
     X, y = data(20, dimension=2)
     X[:, 1] = 0.5  # nobody can learn the second length-scale
     plain, each = Stationary("matern52", 0.3), Stationary("matern52", np.array([0.3, 0.3]))
@@ -249,7 +249,7 @@ def test_a_hyperparameter_that_the_values_say_nothing_about_costs_nothing():
     assert results[1] == pytest.approx(results[0], abs=1e-3)
 
 
-def test_at_a_bound_and_where_the_prior_is_narrow_the_volume_is_at_most_one():
+def test_the_volume_is_at_most_one_at_a_bound_and_under_a_narrow_prior():
     X, y = data(20, dimension=1)
     prior = Prior(np.array([-7.0, -7.0]), np.array([-3.0, 7.0]), np.array([-4.0, 0.0]), np.array([1e-3, 1e-3]))
     found = learn(Stationary("se", 0.3), 1e-4, X, y, prior, [prior.high], tolerance=1e-12)

@@ -31,7 +31,7 @@ def grow(grid, X, y):
 
 
 @ALL
-def test_growing_one_by_one_equals_the_explicit_inverse(kernel):
+def test_extending_one_by_one_equals_the_explicit_inverse(kernel):
     points = board()
     X, y = asked(points, 40)
     grid = GridPosterior.on(points, kernel, 1e-2, points[:0], np.empty(0))
@@ -47,7 +47,7 @@ def test_growing_one_by_one_equals_the_explicit_inverse(kernel):
 
 
 @ALL
-def test_at_every_step_the_whole_board_equals_the_posterior_from_scratch(kernel):
+def test_at_every_step_the_grid_equals_the_posterior_from_scratch(kernel):
     points = board()
     X, y = asked(points, 30)
     grid = GridPosterior.on(points, kernel, 1e-4, X[:3], y[:3])
@@ -77,7 +77,7 @@ def test_other_values_at_the_same_points_change_the_mean_only():
     assert relative(grown.marginal(points).std, expected.std) < 1e-8
 
 
-def test_a_value_with_a_noise_of_its_own_enters_the_board_as_well():
+def test_a_value_with_its_own_noise_updates_the_grid():
     points = board()
     X, y = asked(points, 15)
     kernel = Stationary("matern32", 0.4)
@@ -87,7 +87,7 @@ def test_a_value_with_a_noise_of_its_own_enters_the_board_as_well():
     assert relative(grid.marginal(points).std, np.sqrt(np.diagonal(covariance))) < 1e-8
 
 
-def test_points_off_the_board_and_gradients_are_those_of_the_plain_posterior():
+def test_points_off_the_grid_and_gradients_are_those_of_the_plain_posterior():
     points, U = board(), np.random.default_rng(1).random((6, 2))
     X, y = asked(points, 20)
     kernel = Stationary("se", 0.4)
@@ -101,7 +101,7 @@ def test_points_off_the_board_and_gradients_are_those_of_the_plain_posterior():
     assert relative(grid.covariance(U, points), plain.covariance(U, points)) < 1e-8
 
 
-def test_a_board_that_needs_jitter_stays_right_when_the_factor_is_made_anew():
+def test_a_grid_that_needs_jitter_stays_right_after_a_new_factorisation():
     points = board(5)
     kernel = Stationary("se", 50.0)
     X, y = points, np.sin(points[:, 0])

@@ -8,9 +8,7 @@ import pytest
 from gp_oracle import FORM_NAMES, correlation, gram, kernels, pair, relative
 
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import CORRELATIONS, Additive, Stationary
 
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(3)], ids=[name for name, _ in kernels(3)])
 NU = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
@@ -42,7 +40,7 @@ def test_a_matern_form_is_the_bessel_function_of_its_smoothness(form, r):
 
 
 @ALL
-def test_pull_equals_fifty_digit_derivatives(kernel):
+def test_vjp_equals_fifty_digit_derivatives(kernel):
     U, X = points(2, 3), points(4, 4)
     weights = np.random.default_rng(5).standard_normal((2, 4))
     pulled = kernel.cross(U, X).vjp(weights)
@@ -64,7 +62,7 @@ def test_pull_equals_fifty_digit_derivatives(kernel):
 
 
 @ALL
-def test_pull_equals_central_differences(kernel):
+def test_vjp_equals_central_differences(kernel):
     U, X, step = points(6, 3), points(9, 4), 1e-5
     weights = np.random.default_rng(5).standard_normal((6, 9))
     pulled = kernel.cross(U, X).vjp(weights)
@@ -83,7 +81,7 @@ def test_one_row_of_weights_serves_every_point(kernel):
 
 
 @ALL
-def test_a_point_does_not_pull_itself(kernel):
+def test_the_derivative_of_a_point_with_itself_is_zero(kernel):
     X = points(4)
     pulled = kernel.cross(X, X).vjp(np.eye(4))
     # the slope of Matérn 1/2 is 1e8 there and meets a difference of rounding size
@@ -159,7 +157,7 @@ def test_random_features_have_the_kernel_as_their_mean(kernel):
 
 
 @pytest.mark.parametrize("kind", [Stationary, Additive])
-def test_parameters_are_logs_and_come_back(kind):
+def test_parameters_are_logs_and_round_trip(kind):
     kernel = kind("matern32", np.array([0.2, 0.5]), 1.5)
     assert np.allclose(np.exp(kernel.parameters), [0.2, 0.5, 1.5], rtol=1e-15)
     other = kernel.with_parameters(np.log([0.3, 0.7, 2.0]))
@@ -168,7 +166,7 @@ def test_parameters_are_logs_and_come_back(kind):
     assert np.allclose([*other.lengthscale, other.scale], [0.3, 0.7, 2.0], rtol=1e-15)
 
 
-def test_a_kernel_keeps_its_own_lengthscales():
+def test_a_kernel_copies_its_lengthscales():
     lengthscales = np.array([0.2, 0.5])
     kernel = Stationary("se", lengthscales)
     lengthscales[0] = 9.0
@@ -181,9 +179,12 @@ def test_a_kernel_keeps_its_own_lengthscales():
 @pytest.mark.parametrize(
     ("form", "lengthscale", "scale", "message"),
     [
-        ("rbf", 1.0, 1.0, r"form 'rbf' came; one of se, matern12, matern32, matern52 was wanted"),
-        *[("se", bad, 1.0, "positive numbers were wanted") for bad in (0.0, -1.0, np.nan, np.inf, [[1.0]], [1.0, 0.0])],
-        *[("se", 1.0, bad, "scale .* a positive number was wanted") for bad in (0.0, -1.0, np.nan, np.inf)],
+        ("rbf", 1.0, 1.0, r"`form` .* one of se, matern12, matern32, matern52; got 'rbf'"),
+        *[
+            ("se", bad, 1.0, r"`lengthscale` .* positive numbers; got")
+            for bad in (0.0, -1.0, np.nan, np.inf, [[1.0]], [1.0, 0.0])
+        ],
+        *[("se", 1.0, bad, r"`scale` .* a positive number; got") for bad in (0.0, -1.0, np.nan, np.inf)],
     ],
 )
 def test_impossible_hyperparameters_are_refused(kind, form, lengthscale, scale, message):
@@ -199,6 +200,6 @@ def test_one_dimension_makes_both_kinds_equal(form):
     assert np.allclose(one.cross(A, B).vjp(weights), other.cross(A, B).vjp(weights), rtol=1e-11)
 
 
-def test_the_oracle_refuses_a_form_that_it_has_no_formula_for():
+def test_the_oracle_refuses_an_unknown_form():
     with pytest.raises(NotImplementedError, match="'matern72' has no formula"):
         correlation("matern72", 1.0, math)

@@ -10,13 +10,10 @@ from scipy.stats import multivariate_normal
 
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp import mixture
-from satisfice.gp.additive import Additive
 from satisfice.gp.evidence import GRAIN
-from satisfice.gp.fit import Dataset
-from satisfice.gp.kernels import Stationary
-from satisfice.gp.mixture import CHAIN, every_third, has_grown
-from satisfice.gp.models import FixedModel, auto_model, paper_model
+from satisfice.gp.kernels import Additive, Stationary
+from satisfice.gp.models import Dataset, FixedModel, auto_model, mixture, paper_model
+from satisfice.gp.models.mixture import CHAIN, every_third, has_grown
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.scaling import QUANTUM, scaler_of
@@ -28,7 +25,7 @@ def seen(n, d=2, noise=0.0, seed=1, target=3.0):
     return Dataset(Box([(0.0, 1.0)] * d), U, y, target, noise, 0)
 
 
-def test_standardised_values_have_mean_zero_and_spread_one_and_come_back():
+def test_standardised_values_have_mean_zero_and_std_one_and_can_be_restored():
     y = default_rng(0).lognormal(3, 1, 50)
     units = scaler_of(y, 100.0)
     z = units.standardise(y)
@@ -40,7 +37,7 @@ def test_standardised_values_have_mean_zero_and_spread_one_and_come_back():
 
 
 @pytest.mark.parametrize("power", np.linspace(-300, 300, 13))
-def test_units_do_not_depend_on_the_scale_of_the_values(power):
+def test_standardised_values_do_not_depend_on_the_scale_of_the_values(power):
     y = default_rng(0).standard_normal(20)
     scale = 10.0**power
     assert (scaler_of(y * scale, 2.5 * scale).standardise(y * scale) == scaler_of(y, 2.5).standardise(y)).all()
@@ -48,7 +45,7 @@ def test_units_do_not_depend_on_the_scale_of_the_values(power):
         assert np.isfinite(scaler_of(np.array([-1.0, 1.0]) * 1.7e308, 1e308).standardise([1e308])).all()
 
 
-def test_equal_values_are_measured_by_the_distance_to_the_target():
+def test_equal_values_are_scaled_by_their_distance_from_the_target():
     for y in (np.array([5.0]), np.full(7, 5.0)):
         units = scaler_of(y, 8.0)
         assert units.standardise([5.0, 8.0]) == pytest.approx([0.0, 1.0])
@@ -59,7 +56,7 @@ def test_equal_values_are_measured_by_the_distance_to_the_target():
     assert not scaler_of(1e6 + np.arange(5.0), 0.0).digits_lost
 
 
-def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median():
+def test_warping_compresses_values_below_the_median_and_leaves_the_others_alone():
     y = -default_rng(0).lognormal(3, 2, 51)
     target, median = -0.5, float(np.median(y))
     units = scaler_of(y, target, warp=True)
@@ -79,7 +76,7 @@ def test_bent_units_draw_bad_values_together_and_change_nothing_above_the_median
 
 
 @pytest.mark.parametrize("power", [-300, -3, 3, 300])
-def test_bent_units_do_not_depend_on_the_scale_of_the_values(power):
+def test_warped_values_do_not_depend_on_the_scale_of_the_values(power):
     y = default_rng(0).standard_normal(20)
     scale = 10.0**power
     warped = scaler_of(y * scale, 2.5 * scale, warp=True)
@@ -87,7 +84,7 @@ def test_bent_units_do_not_depend_on_the_scale_of_the_values(power):
     assert warped.restore(warped.standardise(y * scale)) == pytest.approx(y * scale, rel=1e-6)
 
 
-def test_units_are_straight_where_the_median_has_reached_the_target_or_the_values_are_equal():
+def test_values_are_not_warped_if_the_median_reaches_the_target_or_all_are_equal():
     y = np.arange(5.0)
     assert scaler_of(y, 2.0, warp=True) == scaler_of(y, 2.0)
     assert scaler_of(np.full(4, 5.0), 8.0, warp=True) == scaler_of(np.full(4, 5.0), 8.0)
@@ -95,7 +92,7 @@ def test_units_are_straight_where_the_median_has_reached_the_target_or_the_value
     assert np.isfinite(far.standardise([1e-300, 1e300])).all()
 
 
-def test_the_default_bends_its_units_without_noise_only():
+def test_the_default_warps_values_only_without_noise():
     for noise, warped in ((0.0, True), (0.1, False), (None, False)):
         data = seen(12, noise=noise)
         assert np.isfinite(auto_model().fit(data).scaler.warp_below) == warped
@@ -154,7 +151,7 @@ def test_the_papers_model_keeps_the_papers_bounds_and_lambda():
     assert paper_model().fit(seen(30, noise=None)).posteriors[0].lam >= 1e-6
 
 
-def test_weights_are_the_evidences_with_half_a_log_n_for_each_parameter():
+def test_weights_are_the_evidences_with_a_bic_penalty():
     data = seen(24, noise=0.1)
     fit = auto_model().fit(data)
     scores = []
@@ -256,14 +253,14 @@ def test_learned_noise_is_near_the_true_one():
     assert fit.scaler.restore_std(np.sqrt(best.lam)) == pytest.approx(0.3, rel=0.25)
 
 
-def test_means_at_the_observations_equal_the_posterior_mean_there():
+def test_means_are_the_posterior_means_at_the_observations():
     data = seen(40, noise=0.2)
     fit = auto_model().fit(data)
     expected = sum(weight * posterior.marginal(data.U).mean for weight, posterior in fit.members)
     assert fit.means == pytest.approx(expected, rel=1e-8, abs=1e-10)
 
 
-def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
+def test_the_fixed_model_is_the_plain_posterior_of_the_raw_values():
     kernel, domain = Stationary("se", np.array([0.4])), Box([(0.0, 2.0)] * 2).grid(9)
     U, y = domain.U[::7], np.arange(12.0)[: len(domain.U[::7])]
     data = Dataset(domain, U, y, 3.0, 0.1, 0)
@@ -275,11 +272,11 @@ def test_the_fixed_model_is_the_plain_posterior_in_the_users_units():
     assert fit.scaler.standardise(3.0) == 3.0
     with pytest.raises(BadInput, match="variance"):
         FixedModel(kernel, -1.0)
-    with pytest.raises(BadInput, match=r"kernel = 'se' came; a kernel was wanted, such as Stationary"):
+    with pytest.raises(BadInput, match=r"`kernel` of a FixedModel must be a kernel, such as Stationary.*; got 'se'"):
         FixedModel("se", 1e-6)
 
 
-def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(monkeypatch):
+def test_a_full_model_keeps_the_best_observations_their_neighbours_and_a_spread(monkeypatch):
     monkeypatch.setattr(mixture, "CAPACITY", 60)
     data = seen(100)
     fit = paper_model().fit(data)
@@ -290,7 +287,7 @@ def test_a_full_model_keeps_the_best_their_neighbours_and_a_spread_and_says_so(m
     assert any("keeps" in note.text for note in fit.notes)
 
 
-def test_a_hyperparameter_at_its_bound_is_named():
+def test_a_hyperparameter_at_its_bound_is_noted():
     U = np.linspace(0, 1, 12)[:, None]
     line = Dataset(Box([(0.0, 1.0)]), U, 3 * U[:, 0], 5.0, 0.0, 0)
     assert any("length-scale 0" in n.text and "upper bound" in n.text for n in paper_model().fit(line).notes)
@@ -303,7 +300,7 @@ SCHEDULED = [m for m in range(1, 2001) if has_grown(m)]
 
 
 @pytest.mark.parametrize("n", [1, 12, 25, 26, 50, 51, 99, 100, 230, 1000, 1999])
-def test_a_history_of_any_length_is_picked_up_by_a_short_chain_of_learnings(n):
+def test_a_history_of_any_length_is_replayed_by_few_learnings(n):
     counts = auto_model().exact.lineage(n)
     assert counts[-1] == max(m for m in SCHEDULED if m <= n)
     if counts[-1] <= CHAIN:
@@ -313,7 +310,7 @@ def test_a_history_of_any_length_is_picked_up_by_a_short_chain_of_learnings(n):
         assert counts[-1] <= 2 * counts[0]
 
 
-def test_every_learning_starts_from_one_that_a_search_step_by_step_has_made():
+def test_every_learning_starts_from_one_made_step_by_step():
     """The lineage of a count, without its end, is part of the lineage of the count before it or of its epoch's first one."""
     model = auto_model().exact
     for before, m in itertools.pairwise(SCHEDULED):
@@ -322,7 +319,7 @@ def test_every_learning_starts_from_one_that_a_search_step_by_step_has_made():
 
 
 @pytest.mark.parametrize(("noise", "n"), [(0.0, 70), (None, 60), (0.0, 215)])
-def test_a_fit_step_by_step_and_one_at_once_are_the_same_to_the_last_bit(noise, n):
+def test_fitting_step_by_step_or_at_once_gives_the_same_bits(noise, n):
     data = seen(n, noise=0.1 if noise is None else noise)
     data = replace(data, noise=noise)
     fit = None
@@ -337,7 +334,7 @@ def test_a_fit_step_by_step_and_one_at_once_are_the_same_to_the_last_bit(noise, 
     assert (fit.weights == at_once.weights).all()
 
 
-def test_a_kernel_without_a_posterior_would_have_no_weight_where_there_are_many_observations():
+def test_a_kernel_that_gets_no_posterior_would_have_had_no_weight():
     data = seen(208)
     fit = auto_model().fit(data)
     assert len(fit.posteriors) < len(fit.learned)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.linalg import hilbert
 
 from satisfice.errors import NumericalFailure
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import JITTERS, Posterior, cholesky, solve_lower
 
 SE = Stationary("se", 0.3)
@@ -58,7 +57,7 @@ def test_values_never_raise_the_std(points, y, lam, form, kind):
 
 @pytest.mark.parametrize("lam", [1e-8, 1e-6, 1e-2])
 @pytest.mark.parametrize("spread", [0.0, 1.0])
-def test_one_point_two_hundred_times_is_known_but_for_the_noise(lam, spread):
+def test_a_point_observed_two_hundred_times_is_known_up_to_the_noise(lam, spread):
     y = 0.7 + spread * np.random.default_rng(3).standard_normal(200)
     x = np.array([[0.3, 0.6]])
     scratch = Posterior.given(SE, lam, np.repeat(x, 200, axis=0), y)
@@ -74,7 +73,7 @@ def test_one_point_two_hundred_times_is_known_but_for_the_noise(lam, spread):
 
 @pytest.mark.parametrize("apart", [1e-12, 1e-15])
 @pytest.mark.parametrize("form", ["se", "matern32", "matern52"])
-def test_pairs_of_nearly_equal_points_act_like_their_averages(apart, form):
+def test_pairs_of_nearly_equal_points_act_like_their_means(apart, form):
     X, y, U = data(50)
     other = y + 0.1 * np.random.default_rng(4).standard_normal(50)
     kernel = Stationary(form, 0.2)
@@ -99,7 +98,7 @@ def test_hilbert_matrices_are_factorised_with_a_reported_jitter(n):
 
 @pytest.mark.parametrize("form", ["se", "matern12", "matern32", "matern52"])
 @pytest.mark.parametrize("lengthscale", [1e3, 1e4, 1e5, 1e15])
-def test_without_lam_a_nearly_constant_kernel_stays_sane(form, lengthscale):
+def test_a_nearly_constant_kernel_without_lam_stays_finite(form, lengthscale):
     rng = np.random.default_rng(1)
     kernel = Stationary(form, lengthscale)
     for n in range(2, 42):
@@ -143,6 +142,6 @@ def test_a_healthy_matrix_gets_no_jitter():
     ],
     ids=["indefinite", "negative", "zero", "nan", "nan beside", "infinite beside", "infinite"],
 )
-def test_what_no_jitter_can_mend_is_a_named_error(K):
+def test_a_matrix_that_no_jitter_can_repair_raises_a_named_error(K):
     with pytest.raises(NumericalFailure, match=r"cannot be factorised, even with a jitter of 0\.0001"):
         cholesky(K)

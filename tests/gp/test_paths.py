@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from gp_oracle import kernels
 
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 
@@ -45,7 +44,7 @@ def test_paths_have_the_mean_and_covariance_of_the_posterior(kernel, n):
     assert largest_z(values, *posterior.joint(U)) < 4.5
 
 
-def test_paths_know_the_jitter_of_their_posterior():
+def test_paths_include_the_jitter_of_their_posterior():
     """The ladder's jitter is too small to be seen, so a large one is put in by hand."""
     X, y, U = data(6)
     kernel, jitter = Stationary("se", 0.4), 0.2
@@ -55,7 +54,7 @@ def test_paths_know_the_jitter_of_their_posterior():
     assert largest_z(values, *posterior.joint(U)) < 4.5
 
 
-def test_paths_know_the_noise_of_each_value():
+def test_paths_include_the_noise_of_each_value():
     X, y, U = data(6)
     posterior = Posterior.given(Stationary("se", 0.4), 1e-2, X[:4], y[:4])
     posterior = posterior.extend(X[4], y[4], lam=1.0).extend(X[5], y[5], lam=1e-4)
@@ -64,7 +63,7 @@ def test_paths_know_the_noise_of_each_value():
     assert largest_z(values, *posterior.joint(np.vstack([U, X[4:]]))) < 4.5
 
 
-def test_a_wrong_posterior_would_be_seen():
+def test_the_statistic_detects_a_wrong_posterior():
     """The power of the test above: a std that is 10 % too small or a mean that is off by a tenth of it."""
     X, y, U = data(6)
     posterior = Posterior.given(Stationary("se", 0.4), 1e-2, X, y)
@@ -107,7 +106,7 @@ def test_the_gradient_of_a_rough_path_equals_central_differences(kind):
 
 
 @ALL
-def test_without_noise_a_path_runs_through_the_values(kernel):
+def test_without_noise_a_path_interpolates_the_values(kernel):
     X, y, _ = data(8)
     path = draw_path(Posterior.given(kernel, 1e-8, X, y), np.random.default_rng(4))
     # the noise of a draw has the standard deviation 1e-4; 8 draws stay below 5 of them

@@ -111,7 +111,7 @@ def test_the_gradients_of_a_large_posterior_equal_the_explicit_inverse(kernel, n
     assert relative(found.std_gradient, -cross.vjp(cross.value @ inverse) / std[:, None]) < 1e-8
 
 
-def test_where_the_std_stands_on_its_floor_it_has_no_slope():
+def test_the_gradient_of_the_std_is_zero_at_its_floor():
     posterior = Posterior.given(SE, 1e-13, np.array([[0.5]]), np.array([1.0]))
     found = with_gradients(posterior, np.array([[0.5], [0.5 + 1e-7], [0.6]]))
     # the true std at 1e-7 is sqrt(lam + (1e-7 / 0.3)^2) = 5e-7, below the floor of 1e-6
@@ -121,7 +121,7 @@ def test_where_the_std_stands_on_its_floor_it_has_no_slope():
 
 
 @ALL
-def test_a_pull_is_the_chain_rule(kernel):
+def test_vjp_is_the_chain_rule(kernel):
     X, y, U = data(30)
     found = with_gradients(Posterior.given(kernel, 1e-2, X, y), U)
     by_mean, by_std = np.random.default_rng(1).standard_normal((2, 20))
@@ -169,7 +169,7 @@ def test_many_extensions_equal_a_fit_from_scratch(kernel, lam):
 
 @ALL
 @pytest.mark.parametrize("first", [0, 12])
-def test_a_value_may_have_a_noise_of_its_own(kernel, first):
+def test_a_value_may_have_its_own_noise(kernel, first):
     X, y, U = data(20)
     lams = np.where(np.arange(20) < first, 1e-2, np.linspace(1e-3, 1.0, 20))
     grown = Posterior.given(kernel, 1e-2, X[:first], y[:first])

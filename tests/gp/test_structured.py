@@ -8,9 +8,8 @@ from gp_oracle import FORM_NAMES, correlation
 from numpy.random import default_rng
 
 from satisfice.gp.evidence import log_evidence_with_gradient
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Directional, Stationary, WithNugget
 from satisfice.gp.posterior import Posterior
-from satisfice.gp.structured import Directional, WithNugget
 
 W = np.array([1.5, -2.0, 0.3])
 RIDGES = [Directional(form, 0.8, W, 1.3) for form in FORM_NAMES]
@@ -47,7 +46,7 @@ def test_the_matrix_is_the_formula_pair_by_pair(kernel):
 
 
 @pytest.mark.parametrize("kernel", SMOOTH, ids=lambda k: f"{type(k).__name__}-{k.form}")
-def test_pull_equals_central_differences(kernel):
+def test_vjp_equals_central_differences(kernel):
     U, X, weights, step = points(4), points(7, seed=1), default_rng(2).standard_normal((4, 7)), 1e-6
     pulled = kernel.cross(U, X).vjp(weights)
     for j in range(3):
@@ -72,7 +71,7 @@ def test_the_gradient_of_the_evidence_equals_central_differences(kernel):
 
 
 @ALL
-def test_parameters_come_back_and_have_names(kernel):
+def test_parameters_round_trip_and_have_names(kernel):
     again = kernel.with_parameters(kernel.parameters)
     assert again.parameters == pytest.approx(kernel.parameters)
     assert again(points(3), points(2, 1)) == pytest.approx(kernel(points(3), points(2, 1)))
@@ -81,7 +80,7 @@ def test_parameters_come_back_and_have_names(kernel):
 
 
 @ALL
-def test_features_have_the_kernels_covariance(kernel):
+def test_the_covariance_of_features_is_the_kernel(kernel):
     """E[sum_i a_i^2 cos(w_i'(x - x'))] over 4,000 sets of 16; the bound is 4.5 standard errors of that mean."""
     A, rng = points(4), default_rng(5)
     differences = (A[:, None] - A).reshape(-1, 3)
@@ -99,7 +98,7 @@ def test_the_guess_is_the_slope_of_a_plane():
     assert kernel.direction == pytest.approx([3.0, -1.0, 0.0], abs=0.05)
 
 
-def test_a_ripple_is_known_at_its_point_and_nowhere_else():
+def test_a_nugget_is_known_only_at_its_point():
     """At a point with a value the std is 0; next to it that of the ripple is back."""
     kernel = WithNugget(Stationary("se", np.array([0.5])), 0.25)
     X = points(30)

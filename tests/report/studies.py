@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from satisfice.study.config import SearchConfig
+from satisfice.domain.space import Space
+from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot
-from satisfice.study.space import Space
 
 SPACE = {"rate": (1e-5, 1e-1, "log"), "depth": (2, 12), "dropout": (0.0, 0.5), "booster": ["gbtree", "dart", "linear"]}
 
@@ -26,7 +26,7 @@ def study(
     rng = np.random.default_rng(7)
     space = Space.of(SPACE if space is None else space)
     known = known if known is not None else (0 if noise == 0 else "learn")
-    settings = SearchConfig(target, space=space, budget=n, noise=known, **settings)
+    settings = StudyConfig(target, space=space, budget=n, noise=known, **settings)
     search = settings.search(space.domain)
     told: list[Evaluation] = []
     firsts: dict[str, int] = {}

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from studies import SPACE, score, study
 
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.report import page, slices
 from satisfice.study.find import find
 from satisfice.study.snapshot import Evaluation, snapshot
-from satisfice.study.space import Space
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_parameters_of_every_kind_are_drawn():
     }
     seen = study(9.0, 8, space=space, f=lambda p: p["s"] + 0.1 * p["f"])
     assert kinds(page.html(seen)).count("slice") == 5
-    for name, distribution in seen.space.distributions.items():
+    for name, distribution in seen.space.parameters.items():
         for value in slices.grid(distribution, 30):
             seen.space.encode({**seen.answer.params, name: value})  # each is allowed
 
@@ -206,4 +206,25 @@ def test_settings_that_depend_on_others_have_a_page():
 
 
 def test_names_keep_their_place(good):
-    assert list(Space.of(SPACE).distributions) == re.findall(r'<th scope="col"><bdi>(\w+)</bdi>', page.html(good))
+    assert list(Space.of(SPACE).parameters) == re.findall(r'<th scope="col"><bdi>(\w+)</bdi>', page.html(good))
+
+
+def test_outliers_are_arrows_at_the_edge_and_squash_nothing():
+    seen = study(0.9, 24, noise=0.02, known="learn")
+    wild = replace(seen.evaluations[3], value=-1e9)
+    text = page.html(replace(seen, evaluations=(*seen.evaluations[:3], wild, *seen.evaluations[4:])))
+    history = text.partition('<figure class="history">')[2].partition("</figure>")[0]
+    assert history.count('class="arrow dot"') == 2  # in the wide and in the narrow picture
+    assert "beyond the edge" in history
+    places = {float(place) for place in re.findall(r'class="dot" cx="[^"]*" cy="([^"]*)"', history)}
+    assert max(places) - min(places) > 60  # pixels of 244
+
+
+def test_the_command_that_continues_the_search_is_shown_until_a_good_setting_is_found(good):
+    seen = study(2.0, 3, noise=0.1)
+    command = "satisfice find --target 2 --param '<b>=0:1' -- python -c 'a\nb'"
+    assert "satisfice find --target 2 --param &#39;&lt;b&gt;=0:1&#39; -- python -c &#39;a\nb&#39;" in page.html(
+        seen, command
+    )
+    assert "To continue" not in page.html(seen)
+    assert "To continue" not in page.html(good, command)

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
+from satisfice.domain.parameters import Categorical, Integer, LogReal
 from satisfice.report.svg import Choices, Linear, Log, scale_around, scale_of, shown, tag
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -46,9 +46,9 @@ def test_ticks_are_round():
 
 
 def test_the_scale_of_a_parameter_is_its_own():
-    assert scale_of(FloatDistribution(1e-3, 1, log=True)) == Log(1e-3, 1.0)
-    assert scale_of(IntDistribution(1, 9)) == Linear(1.0, 9.0, whole=True)
-    assert scale_of(CategoricalDistribution(["a", 1])) == Choices(("a", 1))
+    assert scale_of(LogReal(1e-3, 1)) == Log(1e-3, 1.0)
+    assert scale_of(Integer(1, 9)) == Linear(1.0, 9.0, whole=True)
+    assert scale_of(Categorical(["a", 1])) == Choices(("a", 1))
 
 
 @given(st.lists(FINITE, max_size=30), st.lists(FINITE, min_size=1, max_size=3))

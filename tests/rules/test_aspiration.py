@@ -8,7 +8,8 @@ from numpy.random import default_rng
 from test_rules import DOMAINS, belief_on
 
 from satisfice import Box, Search
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer, Real
+from satisfice.domain.product import Product
 from satisfice.rules.analytic import ProbabilityGood
 from satisfice.rules.aspiration import HUNCH, NEAREST, Aspiration
 
@@ -26,7 +27,7 @@ def test_a_target_within_reach_is_aimed_at_as_pg_does(step):
 
 
 @pytest.mark.parametrize("step", [14, 15])
-def test_of_a_target_out_of_reach_the_upper_confidence_bound_is_left(step):
+def test_for_a_target_out_of_reach_the_upper_confidence_bound_remains(step):
     belief = replace(belief_on(FINITE, members=1), step=step, target=1e5)
     mean, std = belief.marginal(FINITE.U)
     bound = mean + REACH[step % 2] * std
@@ -53,7 +54,7 @@ def test_a_stale_search_keeps_its_distance_at_every_second_question(domain, step
 SEARCHED = {
     "box": Box([(0.0, 1.0)] * 3),
     "whole": Box([(0.0, 1.0), (0, 10), (-3, 3)], integers=[1, 2]),
-    "choices": Mixed([(0.0, 1.0), *[(0, 1)] * 5], choices=[(1, 2, 3), (4, 5)]),
+    "choices": Product([Real(0, 1), Categorical("abc"), Categorical("ab")]),
 }
 
 
@@ -77,7 +78,7 @@ def test_every_fourth_question_of_a_stale_search_changes_one_parameter_of_the_be
     ).all()
 
 
-def test_the_line_is_asked_far_from_what_was_asked_on_it():
+def test_a_line_is_asked_far_from_earlier_points_on_it():
     """Along each coordinate of the best point all but one end has been asked: that end is left."""
     domain = Box([(0.0, 1.0)] * 2)
     belief = belief_on(domain, members=1)
@@ -90,7 +91,7 @@ def test_the_line_is_asked_far_from_what_was_asked_on_it():
 
 SWITCHES = {
     "box": Box([(0.0, 1.0), (0, 10), (0, 9), (-1, 3)], integers=[1, 2, 3], switches=[1, 3]),
-    "mixed": Mixed([(0.0, 1.0), (0, 10), (0, 9), (-1, 3), (0, 1), (0, 1)], (), [(4, 5)], [1, 2, 3], switches=[1, 3]),
+    "mixed": Product([Real(0, 1), Integer(0, 10), Integer(0, 9), Integer(-1, 3), Categorical("ab")], switches=[1, 3]),
 }
 
 
@@ -130,7 +131,7 @@ def searching(rule, seed, switches):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
+def test_after_limits_only_a_switch_is_set_to_no_limit(seed):
     """After 27 settings with a limit, the best of them first: a sweep changes one parameter of that, and a switch the limit."""
     rng = default_rng(seed)
     X = np.column_stack([rng.random(27), rng.integers(1, 11, 27), rng.random((27, 2))])
@@ -149,7 +150,7 @@ def test_who_has_seen_limits_only_is_asked_for_none_if_that_is_a_switch(seed):
 
 
 @pytest.mark.parametrize("switches", [(), (1,)])
-def test_a_limit_of_which_0_means_none_is_found(switches):
+def test_no_limit_is_found_if_it_is_good(switches):
     """Of 24 searches the median takes 20 evaluations, one in twelve more than 33, the longest 48; a blind one takes hundreds."""
 
     def spent(seed):
@@ -177,7 +178,7 @@ def test_early_every_second_question_keeps_a_margin_from_the_sides(step):
     assert np.abs(with_all - 0.5).max() > 0.45
 
 
-def test_where_there_is_little_room_the_distance_is_smaller():
+def test_the_distance_shrinks_where_there_is_little_room():
     belief = belief_on(FINITE, members=1)
     crowded = replace(belief, stale=STALE, step=20, avoid=FINITE.U[:-1])
     assert (Aspiration().propose(crowded, default_rng(0)) == FINITE.U[-1]).all()
@@ -185,7 +186,7 @@ def test_where_there_is_little_room_the_distance_is_smaller():
     assert Aspiration().propose(full, default_rng(0)).shape == (2,)
 
 
-def test_a_bowl_with_ripples_is_walked_down_and_not_explored_in_its_corners():
+def test_a_rippled_bowl_is_descended_instead_of_explored_in_its_corners():
     """PG of a target that the model thinks impossible asks where it knows least; the level within reach leads on.
 
     Of 27 searches the median takes 16 evaluations, one takes more than 25 (38); with PG none of 7 takes fewer than 37.

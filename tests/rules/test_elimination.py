@@ -51,7 +51,7 @@ def test_survivors_never_grow_are_never_empty_and_hold_the_best_whenever_the_bou
     assert held >= (1 - FAILURE) * 200
 
 
-def test_elimination_asks_the_most_uncertain_survivor_and_keeps_whom_the_formula_keeps():
+def test_elimination_asks_the_most_uncertain_survivor_and_keeps_what_the_formula_keeps():
     rng, width = default_rng(0), ConstantWidth(1.5)
     for over_all in (False, True):
         search = searching(Elimination(width, over_all=over_all))
@@ -129,7 +129,7 @@ def test_good_elimination_keeps_every_good_point_while_the_bounds_hold():
     assert broken <= FAILURE * 40
 
 
-def test_a_used_up_domain_holds_nothing_good_even_where_the_bounds_leave_points():
+def test_an_exhausted_domain_ends_with_none_even_if_points_survive():
     six = Box([(0.0, 1.0)]).grid(6)
     search = Search(six, 0.5, "good-elimination", model=FixedModel(KERNEL, 0.1), noise=0)
     for _ in range(6):
@@ -162,12 +162,12 @@ def test_a_given_width_is_doubled_as_well():
         for x in (0.0, 0.4, 1.0):
             for search in (plain, doubled):
                 search.tell(GRID.X[round(29 * x)], np.sin(5 * x))
-        mean, std = doubled._fitted().posteriors[0].marginal(GRID.U)
-        assert (doubled._memory > plain._memory).all()
-        assert (doubled._memory <= mean + 2 * width(4) * std + 1e-12).all()
+        mean, std = doubled.surrogate.fit().posteriors[0].marginal(GRID.U)
+        assert (doubled.surrogate.memory > plain.surrogate.memory).all()
+        assert (doubled.surrogate.memory <= mean + 2 * width(4) * std + 1e-12).all()
 
 
-def test_plain_and_intersected_bounds_ask_alike_as_long_as_the_bounds_only_fall():
+def test_plain_and_intersected_bounds_agree_while_the_bounds_only_fall():
     plain, intersected = (searching(rule(ConstantWidth(2.0))) for rule in (UpperConfidence, IntersectedConfidence))
     for search in (plain, intersected):
         search.tell([0.0], -1.0)

@@ -92,7 +92,7 @@ def test_the_pulled_arm_and_the_labels_are_those_of_a_plain_loop(rule):
 
 
 @pytest.mark.parametrize("rule", [DilemmaOfConfidence(), UpperBoundGoodArm()])
-def test_an_arm_is_called_what_it_is_not_no_more_often_than_promised(rule):
+def test_arms_are_mislabelled_no_more_often_than_promised(rule):
     """Arms next to the target, failure 0.1; with a noise that is stated four times too small far more often."""
     wrong = {1.0: 0, 0.25: 0}
     for share in wrong:
@@ -155,14 +155,14 @@ def test_the_scale_of_the_noise_is_what_was_stated_in_the_models_units():
     learned = Search(arms(4), TARGET, "apt", model="paper", value_range=(-1.0, 3.0))
     for x, y in ((0, 0.2), (1, 0.7), (1, 0.5), (2, -0.6)):
         learned.tell([x], y)
-    fit = learned._fitted()
-    points, values, noise = learned._belief(fit, 5).seen
+    fit = learned.surrogate.fit()
+    points, values, noise = learned.surrogate.belief(5).seen
     assert fit.scaler.restore(values) == pytest.approx(np.array([0.2, 0.7, 0.5, -0.6]))
     assert fit.scaler.restore_std(noise) == pytest.approx(2.0)
     assert points[:, 0] == pytest.approx(np.array([0, 1, 1, 2]) / 3)
 
 
-def test_values_that_are_assumed_for_pending_points_are_no_pulls():
+def test_assumed_values_of_pending_points_do_not_count_as_pulls():
     domain = arms(4)
     posterior = Posterior.given(KNOWN.kernel, KNOWN.lam, domain.U[[0, 1]], np.array([1.0, 2.0]))
     seen = Seen(domain.U[[0, 1, 1]], np.array([1.0, 2.0, 4.0]), SIGMA)

@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.formulas import distance_bound
 from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.gp.kernels import Stationary
@@ -16,7 +17,6 @@ from satisfice.gp.posterior import Posterior
 from satisfice.rules.knownoptimum import (
     ConfidenceBoundMinimisation,
     ExpectedRegret,
-    minus_bound,
     minus_log_regret,
     through_square,
 )
@@ -36,12 +36,12 @@ def test_the_expected_regret_is_the_integral(mean, std):
 
 FORMULAS = {
     "regret": partial(minus_log_regret, optimum=OPTIMUM),
-    "bound": partial(minus_bound, optimum=OPTIMUM, width=1.7),
+    "bound": partial(distance_bound, level=OPTIMUM, by_std=-1.7),
     "regret, transformed": partial(
         through_square, optimum=OPTIMUM, prior=PRIOR, formula=partial(minus_log_regret, optimum=OPTIMUM)
     ),
     "bound, transformed": partial(
-        through_square, optimum=OPTIMUM, prior=PRIOR, formula=partial(minus_bound, optimum=OPTIMUM, width=1.7)
+        through_square, optimum=OPTIMUM, prior=PRIOR, formula=partial(distance_bound, level=OPTIMUM, by_std=-1.7)
     ),
 }
 
@@ -100,7 +100,7 @@ def bound(mean, std):
 @pytest.mark.parametrize("transformed", [True, False])
 @pytest.mark.parametrize("lengths", [(0.15,), (0.15, 0.4)], ids=["one member", "two"])
 @pytest.mark.parametrize(("rule", "of"), [(ExpectedRegret, regret), (ConfidenceBoundMinimisation, bound)])
-def test_the_score_is_an_average_over_the_members_and_the_asked_point_has_the_least(rule, of, lengths, transformed):
+def test_the_rules_minimise_the_average_over_the_members(rule, of, lengths, transformed):
     def average(U):
         weights = (0.7, 0.3) if len(lengths) == 2 else (1.0,)
         return sum(w * of(*moments(U, length, transformed)) for w, length in zip(weights, lengths, strict=True))

@@ -52,7 +52,7 @@ def run(search, rounds, look):
 
 
 @pytest.mark.parametrize("accuracy", [0.0, 0.15])
-def test_lse_sorts_by_intersected_intervals_and_asks_the_most_ambiguous_point(accuracy):
+def test_lse_classifies_by_intersected_intervals_and_asks_the_most_ambiguous_point(accuracy):
     search = searching(LevelSetEstimation(accuracy, ConstantWidth(1.8)))
     low, high, side = [-np.inf] * SIZE, [np.inf] * SIZE, ["open"] * SIZE
     seen = set()
@@ -95,7 +95,7 @@ def test_the_width_of_lse_is_the_one_with_which_all_bounds_hold():
 
 
 @pytest.mark.parametrize("rule", [LevelSetEstimation(), TruncatedVariance()])
-def test_no_point_is_put_on_the_wrong_side_more_often_than_promised(rule):
+def test_points_are_misclassified_no_more_often_than_promised(rule):
     """60 draws from the prior, failure 0.2; with a width of 1 in place of the promised one far more are wrong."""
     spectrum, basis = np.linalg.eigh(KERNEL(GRID.U, GRID.U))
     nothing = np.empty((0, 1))
@@ -132,7 +132,7 @@ def truncated(variance, added, width, wanted, active):
 
 
 @pytest.mark.parametrize("cost", [None, lambda X: 1 + (X[:, 0] > 1) * 3.0])
-def test_truvar_asks_what_most_reduces_the_truncated_variance_for_its_cost(cost):
+def test_truvar_maximises_the_truncated_variance_reduction_per_cost(cost):
     """Each point is added in turn and everything is conditioned anew; epochs end when the open points are known well enough."""
     width = 1.8
     search = searching(TruncatedVariance(cost, shrink=0.5, slack=0.2, width=ConstantWidth(width)))
@@ -186,7 +186,7 @@ def test_level_sets_end_with_none_when_every_upper_bound_lies_below_the_target(r
         search.ask()
 
 
-def test_with_an_accuracy_low_points_that_may_be_good_are_no_proof_of_none():
+def test_with_an_accuracy_possibly_good_low_points_do_not_prove_none():
     """All points are low up to an accuracy of 3; the upper bounds still lie above the target."""
     search = searching(LevelSetEstimation(3.0, ConstantWidth(2.0)), target=1.5)
     search.tell([0.0], -1.0)

@@ -8,16 +8,16 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm, spearmanr, truncnorm
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum, max_value_information, quantile_of_maximum
+from satisfice.acquisition.maximum import gumbel_of_maximum, max_value_information, quantile_of_maximum
 from satisfice.domain.finite import Finite
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.posterior import Posterior
+from satisfice.rules.entropy import MaxValueEntropy
 from satisfice.rules.lookahead import (
     ZERO,
     GoodActionSearch,
     JointGoodActionSearch,
     Lookahead,
-    MaxValueEntropy,
     event_information,
     good_action_score,
     highest_draw,
@@ -64,7 +64,7 @@ def test_gs_equals_dense_quadrature_of_its_definition(lam):
     assert spearmanr(gumbel, expected).statistic >= 0.9  # on this domain; tests/bench/test_gs_order.py has another
 
 
-def test_the_exact_score_is_the_same_wherever_one_looks():
+def test_the_exact_score_is_the_same_for_every_query():
     """E_y[P_t(max f >= target)] = P(max f >= target) by the tower property: joint draws show no difference between points.
 
     While the score of `gs`, with its independent marginals, differs by far more.
@@ -131,7 +131,7 @@ def test_the_information_of_gs_joint_is_that_of_dense_quadrature_with_the_multiv
     assert np.ptp(expected) > 0.02
 
 
-def test_a_query_is_a_witness_of_itself_and_what_tells_nothing_scores_nothing():
+def test_a_query_is_its_own_witness_and_an_uninformative_one_scores_zero():
     """One query and no other witness: without noise its value decides, H(P) is all learned; far from it nothing is."""
     known = posterior(1e-8)
     mean, std = (part[4] for part in known.marginal(POINTS))
@@ -198,7 +198,7 @@ def test_quantiles_of_many_maxima_at_once_equal_one_by_one():
 
 
 @pytest.mark.parametrize("maximum", [0.3, 1.0, 4.0])
-def test_max_value_information_is_the_fall_of_entropy_by_truncation(maximum):
+def test_max_value_information_is_the_entropy_reduction_of_truncation(maximum):
     mean, std = 0.4, 0.8
     truncated = truncnorm(-np.inf, (maximum - mean) / std, loc=mean, scale=std)
     entropy, _ = quad(lambda f: -truncated.pdf(f) * truncated.logpdf(f), mean - 12 * std, maximum)

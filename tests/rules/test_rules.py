@@ -8,10 +8,10 @@ from scipy.stats import norm
 from satisfice.acquisition.belief import Belief, Seen
 from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import Categorical, Integer
+from satisfice.domain.product import Product
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.rules import RULES, requirements_of
 
@@ -41,7 +41,7 @@ def belief_on(domain, members=2, n=14, seed=3, target=1.4):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
 @pytest.mark.parametrize("members", [1, 3])
-def test_a_proposal_is_a_new_point_of_the_domain_and_the_same_for_the_same_numbers(name, domain, members):
+def test_a_proposal_is_a_new_point_of_the_domain_and_reproducible(name, domain, members):
     belief = belief_on(domain, members)
     needs = requirements_of(RULES[name]())
     if (needs.finite and belief.points is None) or (needs.single and members > 1):
@@ -122,10 +122,10 @@ def test_a_rule_maximises_its_utility(name, utility, members):
     [
         Finite(np.arange(8.0)[:, None]),
         Box([(0, 3), (0, 1)], integers=[0, 1]),
-        Mixed([(0, 3), (0, 1), (0, 1)], choices=[(1, 2)], integers=[0]),
+        Product([Integer(0, 3), Categorical("ab")]),
     ],
 )
-def test_the_two_blind_rules_cover_the_domain_in_an_order_of_the_seed(domain, name):
+def test_random_and_sobol_cover_the_domain_in_an_order_given_by_the_seed(domain, name):
     orders = []
     for seed in (5, 6):
         avoid = np.empty((0, domain.dimension))

@@ -75,7 +75,7 @@ def test_ts_finds_the_maximum_of_its_path_on_a_box():
 
 
 @pytest.mark.parametrize("centre", [[0.1], [0.1, 0.2, 0.3], "ab", [0.1, np.nan]])
-def test_a_centre_is_a_point(centre):
+def test_the_centre_must_be_a_point(centre):
     domain, X = Box([(0.0, 1.0)] * 2), default_rng(1).random((3, 2))
     posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-4, X, X[:, 0])
     with pytest.raises(BadInput, match=r"SatisficingThompson: centre: .* came"):
@@ -171,7 +171,7 @@ def test_sts_first_asks_the_first_tried_point_that_the_draw_calls_good_enough(no
 
 
 @pytest.mark.parametrize("tolerance", [None, 1.5])
-def test_sts_first_on_a_box_tries_a_tried_point_again_and_else_a_listed_or_the_best_one(tolerance):
+def test_sts_first_on_a_box_replicates_a_point_or_takes_a_listed_or_the_best_one(tolerance):
     box = Box([(0.0, 1.0)] * 2)
     X = default_rng(1).random((6, 2))
     posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-2, X, np.cos(9 * X[:, 0]) - X[:, 1])

@@ -17,16 +17,18 @@ from optuna.storages import JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from satisfice.study.companion import Companion, place_of
-from satisfice.study.lease import ERROR, LEASE, WORKER_LOST, Lease, reclaim
-from satisfice.study.storage import open_storage, open_study
+from satisfice.study.proposal import ERROR, WORKER_LOST
+from satisfice.study.workers.companion import Companion, place_of
+from satisfice.study.workers.lease import LEASE, Lease, reclaim
+from satisfice.study.workers.storage import open_storage, open_study
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="companions need /proc")
 
 WORKER = """
 import ctypes, os, sys, time
-from satisfice.study.lease import Lease, LeaseLost
-from satisfice.study.storage import open_study
+from satisfice.errors import LeaseLost
+from satisfice.study.workers.lease import Lease
+from satisfice.study.workers.storage import open_study
 def hold_the_gil(seconds):
     ctypes.PyDLL(None).usleep(int(1e6 * seconds))  # unlike CDLL, PyDLL does not release it
 study = open_study("leases", sys.argv[1], direction="maximize")
@@ -194,7 +196,7 @@ def test_a_trial_that_others_have_ended_is_not_written_again(where):
     assert beat_of(open_study("leases", where, direction="maximize"), trial_id) == before
     code, err = ended(process)
     assert code == 1
-    assert "trial 0 is FAIL already" in err
+    assert "Trial 0 is FAIL already" in err
 
 
 def test_a_file_that_is_locked_for_long_costs_no_living_worker(tmp_path):
@@ -236,9 +238,9 @@ def test_storages_of_others_are_renewed_by_the_thread(tmp_path):
         JournalStorage(JournalFileBackend(str(tmp_path / "study.log"))),
         open_storage("sqlite:///:memory:"),
     ]
-    for storage in storages:
-        assert place_of(storage) is None
-    study = optuna.create_study(storage=storages[0])
+    studies = [optuna.create_study(storage=storage) for storage in storages]
+    assert [place_of(each) for each in studies] == [None] * 3
+    study = studies[0]
     with Lease.begin(study, period=0.1) as lease:
         assert await_(lambda: beat_of(study, lease.trial_id)["beat"] > 3)
         lease.tell(1.0)

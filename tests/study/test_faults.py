@@ -14,9 +14,9 @@ from optuna.trial import TrialState
 
 from processes import BLIND
 from satisfice import SatisficeWarning, find
-from satisfice.study.find import TooManyFailures
+from satisfice.errors import TooManyFailures
 from satisfice.study.proposal import CANCELLED
-from satisfice.study.storage import open_storage
+from satisfice.study.workers.storage import open_storage
 
 
 class Unspeakable(Exception):
@@ -51,7 +51,7 @@ def test_what_is_no_number_is_a_failed_evaluation(value):
     values = iter([1.0, value, 2.0])
     answer = find(lambda params: next(values), SPACE, 1e9, noise=0, budget=3, seed=1, model=BLIND)
     assert states_of(answer) == {"COMPLETE": 2, "FAIL": 1}
-    assert "finite number was wanted" in answer.table()[1]["error"]
+    assert "must return a finite number" in answer.table()[1]["error"]
 
 
 def test_a_value_outside_of_its_range_is_a_failed_evaluation():

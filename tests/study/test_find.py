@@ -9,8 +9,8 @@ from optuna.trial import TrialState
 
 from processes import BLIND
 from satisfice import BadInput, Search, find
-from satisfice.study.config import VERDICT, SearchConfig
-from satisfice.study.space import Space
+from satisfice.domain.space import Space
+from satisfice.study.config import VERDICT, StudyConfig
 
 
 @pytest.mark.parametrize("space", [SPACE, {"x": (-5.0, 10.0), "y": (0, 15)}, {"x": (1e-3, 10.0, "log"), "y": [2, 5]}])
@@ -80,11 +80,11 @@ def test_a_resumed_search_goes_on_as_if_never_interrupted(tmp_path):
 
 def test_without_a_seed_one_is_drawn_once(tmp_path):
     first = least_branin(budget=3, target=0.0, storage=tmp_path / "s.db", name="n", seed=None)
-    seed = SearchConfig.of(first.study).seed
+    seed = StudyConfig.of(first.study).seed
     second = least_branin(budget=6, target=0.0, storage=tmp_path / "s.db", name="n", seed=None)
-    assert SearchConfig.of(second.study).seed == seed
+    assert StudyConfig.of(second.study).seed == seed
     assert settings_of(second) == settings_of(least_branin(budget=6, target=0.0, seed=seed))
-    assert SearchConfig.of(least_branin(budget=1, seed=None).study).seed != seed
+    assert StudyConfig.of(least_branin(budget=1, seed=None).study).seed != seed
 
 
 def test_another_target_is_taken_up_at_once(tmp_path):
@@ -94,17 +94,17 @@ def test_another_target_is_taken_up_at_once(tmp_path):
     assert (again.verdict, again.evaluations) == ("good", first.evaluations)
     harder = least_branin(target=0.6, storage=tmp_path / "s.db", name="n")
     assert harder.evaluations > first.evaluations
-    assert SearchConfig.of(harder.study).target == 0.6
+    assert StudyConfig.of(harder.study).target == 0.6
 
 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"space": {"x": (-5.0, 10.0), "y": (0.0, 16.0)}}, "y: .*high=16.0.*high=15.0"),
-        ({"space": {"x": (-5.0, 10.0)}}, "y: None came"),
-        ({"space": [{"x": 1.0, "y": 2.0}, {"x": 3.0, "y": 4.0}]}, "x: "),
-        ({"space": lambda trial: {"x": trial.suggest_float("x", 0, 1)}}, "a function came"),
-        ({"direction": "maximize"}, "made to minimize"),
+        ({"space": {"x": (-5.0, 10.0), "y": (0.0, 16.0)}}, r"`space\[.y.\]` must be .*high=15.0, .*; got .*high=16.0"),
+        ({"space": {"x": (-5.0, 10.0)}}, r"`space\[.y.\]` must be .*, as in the study .n.; got None"),
+        ({"space": [{"x": 1.0, "y": 2.0}, {"x": 3.0, "y": 4.0}]}, r"`space\[.x.\]` must be"),
+        ({"space": lambda trial: {"x": trial.suggest_float("x", 0, 1)}}, "got a function"),
+        ({"direction": "maximize"}, "`direction` must be 'minimize'"),
     ],
 )
 def test_another_space_or_direction_is_refused(tmp_path, other, message):
@@ -190,7 +190,7 @@ def test_parameters_may_depend_on_others():
     answer = find(objective, space, 0.95, noise=0, seed=1, budget=40)
     assert answer.verdict == "good"
     assert answer.params == {"kind": "deep", "layers": 6}
-    with pytest.raises(BadInput, match="function as space"):
+    with pytest.raises(BadInput, match="got a function as `space`"):
         find(objective, space, 0.95, history=[])
 
 

@@ -9,9 +9,10 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from satisfice.study.lease import ERROR, LEASE, WORKER_LOST, Lease, LeaseLost, reclaim
-from satisfice.study.storage import open_study
-from satisfice.study.values import BadValue
+from satisfice.errors import BadValue, LeaseLost
+from satisfice.study.proposal import ERROR, WORKER_LOST
+from satisfice.study.workers.lease import LEASE, Lease, reclaim
+from satisfice.study.workers.storage import open_study
 
 
 @pytest.fixture
@@ -149,7 +150,11 @@ def test_whatever_is_raised_fails_the_trial_and_goes_on(study, problem):
 def test_a_bad_value_fails_the_trial_with_a_reason(study):
     with pytest.raises(BadValue), Lease.begin(study) as lease:
         lease.tell("1.5")
-    assert trial_of(lease).system_attrs[ERROR].startswith("BadValue: the objective returned '1.5'")
+    assert (
+        trial_of(lease)
+        .system_attrs[ERROR]
+        .startswith("BadValue: The objective must return a finite number; it returned '1.5'")
+    )
 
 
 def test_a_block_without_a_value_fails_its_trial(study):
@@ -162,9 +167,11 @@ def test_a_block_without_a_value_fails_its_trial(study):
 def test_telling_wrongly_is_a_named_error_and_changes_nothing(study):
     with Lease.begin(study) as lease:
         lease.tell(1.0)
-        with pytest.raises(LeaseLost, match=r"trial 0 is COMPLETE already \(it has its value\); what came now was not"):
+        with pytest.raises(
+            LeaseLost, match=r"Trial 0 is COMPLETE already \(it has its value\); the new result was not"
+        ):
             lease.tell(2.0)
-    with pytest.raises(LeaseLost, match="trial 0 is COMPLETE"):
+    with pytest.raises(LeaseLost, match="Trial 0 is COMPLETE"):
         lease.fail("late")
     assert study.trials[0].value == 1.0
 
@@ -175,7 +182,7 @@ def test_a_silent_trial_is_dead_after_three_periods(study):
     trial = trial_of(lease)
     assert trial.state == TrialState.FAIL
     assert trial.system_attrs[ERROR] == WORKER_LOST
-    with pytest.raises(LeaseLost, match=r"trial 0 is FAIL already \(worker lost\)"):
+    with pytest.raises(LeaseLost, match=r"Trial 0 is FAIL already \(worker lost\)"):
         lease.tell(1.0)
     assert trial_of(lease).value is None
 

@@ -6,13 +6,14 @@ import time
 from optuna.trial import TrialState
 
 import nursery
-from satisfice.study.lease import reclaim
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import reclaim
+from satisfice.study.workers.storage import open_study
 
 WORKER = """
 import sys
-from satisfice.study.lease import Lease, LeaseLost
-from satisfice.study.storage import open_study
+from satisfice.errors import LeaseLost
+from satisfice.study.workers.lease import Lease
+from satisfice.study.workers.storage import open_study
 study = open_study("leases", sys.argv[1], direction="maximize")
 try:
     with Lease.begin(study, period=0.5) as lease:
@@ -64,15 +65,15 @@ def test_a_frozen_worker_that_wakes_too_late_is_told_so(where):
     process.send_signal(signal.SIGCONT)
     _, error = process.communicate("\n", timeout=30)
     assert process.returncode == 1
-    assert "trial 0 is FAIL already (worker lost)" in error
+    assert "Trial 0 is FAIL already (worker lost)" in error
     (trial,) = study.trials
     assert (trial.state, trial.value) == (TrialState.FAIL, None)
 
 
 FORKING = """
 import os, sys, time
-from satisfice.study.lease import LEASE, Lease
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import LEASE, Lease
+from satisfice.study.workers.storage import open_study
 def beats(where):
     study = open_study("leases", where, direction="maximize")
     with Lease.begin(study, period=0.1) as lease:
@@ -100,8 +101,8 @@ def test_a_forked_child_renews_its_own_leases(tmp_path):
 KILLED = """
 import os, random, sys, time
 from multiprocessing import get_context
-from satisfice.study.lease import Lease
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import Lease
+from satisfice.study.workers.storage import open_study
 where, told, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
 def work():
     study = open_study("leases", where, direction="maximize")

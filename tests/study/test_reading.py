@@ -9,8 +9,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.storages import RDBStorage
 from optuna.trial import TrialState, create_trial
 
-from satisfice.study import reading
-from satisfice.study.storage import open_storage
+from satisfice.study import _optuna
+from satisfice.study.workers.storage import open_storage
 
 SPACE = {
     "rate": FloatDistribution(1e-5, 1.0, log=True),
@@ -56,7 +56,7 @@ def test_they_are_the_trials_that_optuna_reads(storage):
 
 @pytest.mark.parametrize("at_once", [2, 500])
 def test_new_ones_and_those_that_were_unfinished_are_read_alone(storage, monkeypatch, at_once):
-    monkeypatch.setattr(reading, "IDS_AT_ONCE", at_once)
+    monkeypatch.setattr(_optuna, "IDS_AT_ONCE", at_once)
     for wanted in ({1, 3, 4, 5, 7}, set(), {9}):
         ours = storage._get_trials(1, None, set(wanted), 6)
         assert [trial.number + 1 for trial in ours] == sorted({*wanted, 7, 8})[: len(ours)]
@@ -79,7 +79,7 @@ def test_the_number_of_statements_does_not_grow_with_the_study(storage):
     before, few = statements()
     more = [{"number": few + k, "study_id": 1, "state": TrialState.FAIL} for k in range(600)]
     with storage.engine.begin() as connection:
-        connection.execute(sqlalchemy.insert(reading.Trial.__table__), more)
+        connection.execute(sqlalchemy.insert(_optuna.Trial.__table__), more)
     after, many = statements()
     assert many == few + 600
     assert after == before <= 10

@@ -14,10 +14,10 @@ from optuna.storages import BaseStorage, RDBStorage
 from optuna.storages._rdb.storage import _VersionManager
 from optuna.trial import TrialState
 
-from satisfice.errors import BadInput
-from satisfice.study import retrying_storage
-from satisfice.study.retrying_storage import DurableStorage, StorageFailed
-from satisfice.study.storage import open_storage, open_study
+from satisfice.errors import BadInput, StorageFailed
+from satisfice.study._optuna import RetryingStorage
+from satisfice.study.workers import retry
+from satisfice.study.workers.storage import open_storage, open_study
 
 
 def test_a_storage_travels_to_another_process(where):
@@ -39,7 +39,7 @@ def test_every_call_of_a_storage_has_patience():
     built_on = {"create_new_trial", "set_trial_param", "get_all_trials", "get_best_trial", "get_n_trials"}
     built_on |= {"check_trial_is_updatable", "remove_session", "get_trial_number_from_id", "get_trial_params"}
     calls = {name for name in vars(BaseStorage) if not name.startswith("_")} - built_on
-    plain = {name for name in calls if getattr(DurableStorage, name) is getattr(RDBStorage, name)}
+    plain = {name for name in calls if getattr(RetryingStorage, name) is getattr(RDBStorage, name)}
     assert not plain
 
 
@@ -145,7 +145,7 @@ def test_parameters_and_attributes_whose_acknowledgement_was_lost_are_stored_onc
 def test_a_server_that_stays_away_is_a_named_error(postgres_server, postgres, monkeypatch):
     study = open_study("away", postgres, direction="maximize")
     trial = study.ask()
-    monkeypatch.setattr(retrying_storage, "PATIENCE", 1)
+    monkeypatch.setattr(retry, "PATIENCE", 1)
     postgres_server.crash()
     try:
         with pytest.raises(StorageFailed, match=r"postgresql\+psycopg.*://tester@/"):

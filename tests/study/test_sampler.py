@@ -10,10 +10,10 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSampler
 from optuna.trial import TrialState
 
 from satisfice import BadInput, GoodActionSampler, stop_when_certain
-from satisfice.study.config import VERDICT, SearchConfig
+from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.proposal import ASKED, Proposal
 from satisfice.study.replay import StudyReplay
-from satisfice.study.storage import open_storage
+from satisfice.study.workers.storage import open_storage
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -67,14 +67,14 @@ def test_the_callback_needs_a_target_from_somewhere():
     "given", [{"noise": 0}, {"confidence": 0.999}, {"value_range": (0, 1)}, {"rule": "pg"}, {"model": "paper"}]
 )
 def test_the_callback_takes_nothing_without_a_target(given):
-    with pytest.raises(BadInput, match=f"{next(iter(given))} came without a target; .* give the target too"):
+    with pytest.raises(BadInput, match=f"`{next(iter(given))}` must come with a `target`"):
         stop_when_certain(**given)
 
 
 def test_the_callback_has_the_defaults_of_the_sampler():
     study = study_of(optuna.samplers.RandomSampler(seed=0))
     study.optimize(bowl, n_trials=1, callbacks=[stop_when_certain(0.0, confidence=0.9)])
-    assert SearchConfig.of(study) == SearchConfig(0.0, "minimize", confidence=0.9, seed=0)
+    assert StudyConfig.of(study) == StudyConfig(0.0, "minimize", confidence=0.9, seed=0)
 
 
 def test_under_noise_repeats_repeat_every_parameter_the_conditional_ones_too():
@@ -168,7 +168,7 @@ def test_running_trials_are_pending_and_seen_by_a_second_sampler():
 
 
 def test_a_running_repeat_counts_as_a_candidate_under_test():
-    replay = StudyReplay(SearchConfig(0.0, noise=1.0, seed=1))
+    replay = StudyReplay(StudyConfig(0.0, noise=1.0, seed=1))
     study = study_of(None, "maximize")
     for x in (0.2, 0.4):
         distributions = {"x": FloatDistribution(0, 1)}

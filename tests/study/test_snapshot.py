@@ -7,12 +7,13 @@ import optuna
 import pytest
 
 from satisfice import BadInput, GoodActionSampler, find
-from satisfice.cli.show import write_csv
-from satisfice.study.config import SETTINGS, SearchConfig
+from satisfice.cli.output import write_csv
+from satisfice.domain.space import Space
+from satisfice.study.config import SETTINGS, StudyConfig
+from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import ASKED, CANCELLED
 from satisfice.study.snapshot import StudyAnswer, snapshot
-from satisfice.study.space import Space
-from satisfice.study.storage import open_storage
+from satisfice.study.workers.storage import open_storage
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 SPACE = {"x": (0.0, 1.0), "kind": ["a", "b"]}
@@ -50,7 +51,7 @@ def test_a_view_of_a_stored_study_shows_what_find_answered(tmp_path):
 
 def test_running_and_cancelled_trials_are_shown_as_such():
     study = find(objective, SPACE, 1.0, budget=3, noise=0, seed=1).study
-    study.ask(Space.of(SPACE).distributions)
+    study.ask(distributions_of(Space.of(SPACE)))
     given_up = study.ask()
     given_up.set_user_attr("why", "a test")
     study._storage.set_trial_system_attr(given_up._trial_id, CANCELLED, "a test")
@@ -62,7 +63,7 @@ def test_running_and_cancelled_trials_are_shown_as_such():
 def test_any_study_can_be_viewed_with_a_target():
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
-    with pytest.raises(BadInput, match="has no target: it was not made by satisfice"):
+    with pytest.raises(BadInput, match=r".target. must be given for the study .*, which satisfice did not make"):
         snapshot(study)
     shown = snapshot(study, target=0.5)
     assert shown.answer.evaluations == 8
@@ -87,15 +88,15 @@ def test_a_parameter_with_the_name_of_a_column_has_a_column_of_its_own(tmp_path)
 def test_a_study_of_the_sampler_can_be_viewed_and_another_target_tried():
     study = optuna.create_study(direction="minimize", sampler=GoodActionSampler(0.01, noise=0, seed=2))
     study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=8)
-    assert snapshot(study).config == SearchConfig(0.01, "minimize", 0, seed=2)
+    assert snapshot(study).config == StudyConfig(0.01, "minimize", 0, seed=2)
     assert snapshot(study, target=1.0).answer.verdict == "good"
 
 
 def test_a_study_without_a_finished_trial_has_no_view_unless_its_space_is_known():
-    with pytest.raises(BadInput, match="let it run first"):
+    with pytest.raises(BadInput, match="Let it run first"):
         snapshot(optuna.create_study(), target=1.0)
     study = optuna.create_study(direction="maximize")
-    SearchConfig(1.0, space=Space.of(SPACE)).store(study)
+    StudyConfig(1.0, space=Space.of(SPACE)).store(study)
     assert snapshot(study).answer.verdict == "open"
     assert snapshot(study).evaluations == ()
 
@@ -108,19 +109,19 @@ def test_studies_of_several_objectives_are_refused():
 @pytest.mark.parametrize(
     "settings",
     [
-        SearchConfig(1.5),
-        SearchConfig(-2.0, "minimize", 0.1, 0.99, (0.0, 1.0), "ucb", "paper", 7, 50, Space.of(SPACE)),
-        SearchConfig(0.1, noise="learn", space=Space.of([{"x": 1, "y": "a"}, {"x": 2, "y": "b"}])),
+        StudyConfig(1.5),
+        StudyConfig(-2.0, "minimize", 0.1, 0.99, (-3.0, 1.0), "ucb", "paper", 7, 50, Space.of(SPACE)),
+        StudyConfig(0.1, noise="learn", space=Space.of([{"x": 1, "y": "a"}, {"x": 2, "y": "b"}])),
     ],
 )
 def test_settings_come_back_from_their_json(settings):
-    assert SearchConfig.from_json(settings.to_json()) == settings
+    assert StudyConfig.from_json(settings.to_json()) == settings
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"target": 1}', '{"space": 3, "value_range": 1}'])
 def test_damaged_settings_are_refused(text):
     with pytest.raises(BadInput):
-        SearchConfig.from_json(text)
+        StudyConfig.from_json(text)
 
 
 def test_trials_outside_of_the_space_are_left_out_with_a_note():
@@ -137,11 +138,11 @@ def test_trials_outside_of_the_space_are_left_out_with_a_note():
 def test_a_mark_that_lies_outside_of_the_space_is_passed_over():
     study = optuna.create_study(direction="maximize")
     space = Space.of({"x": (0.0, 1.0)})
-    SearchConfig(2.0, space=space).store(study)
+    StudyConfig(2.0, space=space).store(study)
     mark = json.dumps({"x": [5.0], "repeats": None, "hope": None})
     for state, value in ((optuna.trial.TrialState.FAIL, None), (optuna.trial.TrialState.COMPLETE, 1.5)):
         study.add_trial(
-            optuna.create_trial(state=state, value=value, params={"x": 1.0}, distributions=space.distributions,
+            optuna.create_trial(state=state, value=value, params={"x": 1.0}, distributions=distributions_of(space),
                                 system_attrs={ASKED: mark})
         )  # fmt: skip
     shown = snapshot(study)

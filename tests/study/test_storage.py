@@ -20,9 +20,10 @@ from optuna.trial import TrialState
 from sqlalchemy import URL, make_url
 
 import nursery
-from satisfice.errors import BadInput, SatisficeError
-from satisfice.study.retrying_storage import PATIENCE, DurableStorage, StorageFailed
-from satisfice.study.storage import OPENING, _patience, open_storage, open_study
+from satisfice.errors import BadInput, SatisficeError, StorageFailed
+from satisfice.study._optuna import RetryingStorage
+from satisfice.study.workers.retry import PATIENCE
+from satisfice.study.workers.storage import OPENING, _patience, open_storage, open_study
 
 
 def test_nothing_named_is_kept_in_memory():
@@ -48,7 +49,7 @@ def test_a_path_is_that_file_and_no_other(tmp_path, name):
 def test_a_file_may_be_given_as_a_url(tmp_path):
     open_study("one", f"sqlite:///{tmp_path}/study.db", direction="maximize").add_trial(optuna.create_trial(value=1.5))
     assert open_study("one", tmp_path / "study.db", direction="maximize").best_value == 1.5
-    assert isinstance(open_storage("sqlite:///:memory:"), DurableStorage)
+    assert isinstance(open_storage("sqlite:///:memory:"), RetryingStorage)
 
 
 def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
@@ -110,12 +111,12 @@ def without_privileges(work: Callable[[], object]) -> object:
 REFUSED = [
     (garbage, "damaged or no database"),
     (short, "damaged or no database"),
-    (empty, "is empty; delete it"),
-    (foreign, "the database of something else"),
-    (read_only, "cannot be written"),
-    (Path.mkdir, "is not a file"),
-    (os.mkfifo, "is not a file"),
-    (lambda path: path.symlink_to("/dev/zero"), "is not a file"),
+    (empty, r"is empty\. Delete it"),
+    (foreign, "holds something else"),
+    (read_only, "a file that can be written; .* cannot"),
+    (Path.mkdir, "is no file"),
+    (os.mkfifo, "is no file"),
+    (lambda path: path.symlink_to("/dev/zero"), "is no file"),
     (lambda path: path.symlink_to("nowhere"), "cannot be used: No such file"),
 ]
 
@@ -165,10 +166,10 @@ BAD_PLACES = [
     (3, "None, a path, a URL"),
     ("", "a path or a URL"),
     ("a\0b", "a path or a URL"),
-    ("/no/such/place/study.db", "there is no directory /no/such/place; make it first"),
-    ("nosuch://user:secret@host/name", "there is no driver"),
+    ("/no/such/place/study.db", r"there is no /no/such/place\. Make it first"),
+    ("nosuch://user:secret@host/name", "needs a driver for nosuch"),
     ("postgresql://user:secret:x@host:port/name", "a URL such as"),
-    ("postgresql+nosuch://user:secret@host/name", r"there is no driver .*pip install '.\[postgres\]'"),
+    ("postgresql+nosuch://user:secret@host/name", r"needs a driver .*pip install '.\[postgres\]'"),
 ]
 
 
@@ -181,7 +182,7 @@ def test_an_impossible_place_is_refused_without_its_password(place, message):
 
 def test_a_server_that_is_not_there_is_a_named_error_without_the_password(monkeypatch):
     pytest.importorskip("psycopg")
-    monkeypatch.setattr("satisfice.study.storage.OPENING", 1)
+    monkeypatch.setattr("satisfice.study.workers.storage.OPENING", 1)
     start = time.monotonic()
     with pytest.raises(StorageFailed, match=r"user:\*\*\*@127.0.0.1:1/name: .*refused") as failure:
         open_storage("postgresql://user:secret@127.0.0.1:1/name?options=secret")
@@ -190,7 +191,7 @@ def test_a_server_that_is_not_there_is_a_named_error_without_the_password(monkey
 
 
 def test_a_database_that_does_not_exist_is_a_named_error_soon(postgres, monkeypatch):
-    monkeypatch.setattr("satisfice.study.storage.OPENING", 1)
+    monkeypatch.setattr("satisfice.study.workers.storage.OPENING", 1)
     start = time.monotonic()
     with pytest.raises(StorageFailed, match=r'database "nosuch" does not exist'):
         open_storage(postgres.replace(postgres.split("/")[3].split("?")[0], "nosuch"))
@@ -237,7 +238,7 @@ def test_the_socket_of_a_local_server_may_appear_later(tmp_path):
 
 OPENING_ONE = """
 import sys
-from satisfice.study import storage
+from satisfice.study.workers import storage
 storage.OPENING = 2  # which is over before the server is back
 print("here", flush=True)
 sys.stdin.readline()
@@ -285,18 +286,20 @@ def test_a_name_finds_its_study_again_and_none_is_a_new_one(where):
 def test_another_direction_or_several_objectives_are_refused(where):
     storage = open_storage(where)
     open_study("down", storage, direction="minimize")
-    with pytest.raises(BadInput, match="'maximize' came, but the study 'down' was made to minimize; use another name"):
+    with pytest.raises(
+        BadInput, match=r"`direction` must be 'minimize', as in the study 'down'; got 'maximize'\. Use another name"
+    ):
         open_study("down", storage, direction="maximize")
     optuna.create_study(study_name="two", storage=storage, directions=["minimize", "maximize"])
     with pytest.raises(BadInput, match="'two' has 2 objectives"):
         open_study("two", storage, direction="minimize")
-    with pytest.raises(BadInput, match="direction: 'up' came"):
+    with pytest.raises(BadInput, match="`direction` must be 'maximize' or 'minimize'; got 'up'"):
         open_study("three", storage, direction="up")
 
 
 @pytest.mark.parametrize("name", ["", "x" * 513, "a\0b", "\ud800", 3, b"x"])
 def test_an_impossible_name_is_refused(name):
-    with pytest.raises(BadInput, match=r"name: .* came; a text of 1 to 512 characters"):
+    with pytest.raises(BadInput, match=r"`name` must be a text of 1 to 512 characters; got"):
         open_study(name, None, direction="maximize")
 
 
@@ -317,7 +320,7 @@ def test_opening_is_silent_and_the_log_of_others_is_not(tmp_path, caplog):
 AT_ONCE = """
 import sys
 from multiprocessing import get_context
-from satisfice.study.storage import open_study
+from satisfice.study.workers.storage import open_study
 where, processes, trials = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 context = get_context("fork")
 barrier = context.Barrier(processes)

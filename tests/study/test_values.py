@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optuna.trial import TrialState
 
-from satisfice.errors import SatisficeError
-from satisfice.study.lease import ERROR, Lease
-from satisfice.study.storage import open_study
-from satisfice.study.values import BadValue, as_objective
+from satisfice.checks import as_objective
+from satisfice.errors import BadValue, SatisficeError
+from satisfice.study.proposal import ERROR
+from satisfice.study.workers.lease import Lease
+from satisfice.study.workers.storage import open_study
 
 
 class Raising(float):
@@ -114,7 +115,7 @@ def test_a_finite_real_number_becomes_exactly_that_float(value, expected):
 
 @pytest.mark.parametrize("value", REFUSED, ids=range(len(REFUSED)))
 def test_everything_else_is_one_short_named_error(value):
-    with pytest.raises(BadValue, match=r"^the objective returned .* a finite number was wanted") as refusal:
+    with pytest.raises(BadValue, match=r"^The objective must return a finite number; it returned") as refusal:
         as_objective(value)
     assert isinstance(refusal.value, SatisficeError)
     assert len(str(refusal.value)) < 300
@@ -136,6 +137,12 @@ def test_a_missing_value_is_refused():
 @pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
 def test_a_truth_value_is_a_pass_or_a_fail(value):
     assert as_objective(value) == float(value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, 2])
+def test_a_value_outside_of_the_range_is_refused(value):
+    with pytest.raises(BadValue, match=rf"within the range 0 to 1; it returned {float(value)}"):
+        as_objective(value, (0.0, 1.0))
 
 
 def test_the_message_shows_what_came():
@@ -179,4 +186,4 @@ def test_every_one_of_them_ends_its_trial_and_the_study_goes_on():
             lease.tell(value)
     states = [trial.state for trial in study.trials]
     assert states == [TrialState.COMPLETE] * len(ACCEPTED) + [TrialState.FAIL] * (len(REFUSED) + 1)
-    assert all("a finite number was wanted" in trial.system_attrs[ERROR] for trial in study.trials[len(ACCEPTED) :])
+    assert all("must return a finite number" in trial.system_attrs[ERROR] for trial in study.trials[len(ACCEPTED) :])

@@ -15,12 +15,13 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from processes import start
-from satisfice.study.config import VERDICT, SearchConfig
-from satisfice.study.lease import ERROR, LEASE, PERIOD, WORKER_LOST, Lease, Look, reclaim
-from satisfice.study.proposal import CANCELLED, Proposal
+from satisfice.domain.space import Space
+from satisfice.study.config import VERDICT, StudyConfig
+from satisfice.study.distributions import distributions_of
+from satisfice.study.proposal import CANCELLED, ERROR, WORKER_LOST, Proposal
 from satisfice.study.snapshot import snapshot
-from satisfice.study.space import Space
-from satisfice.study.storage import open_study
+from satisfice.study.workers.lease import LEASE, PERIOD, Lease, Look, reclaim
+from satisfice.study.workers.storage import open_study
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,7 +95,7 @@ def test_optunas_own_loop_stops_in_all_processes_too(tmp_path):
     script = """
         import optuna
         from satisfice import GoodActionSampler, stop_when_certain
-        from satisfice.study.storage import open_study
+        from satisfice.study.workers.storage import open_study
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = open_study("n", where, direction="maximize", sampler=GoodActionSampler(0.99, noise=0))
         def objective(trial):
@@ -156,7 +157,7 @@ def test_a_worker_killed_as_it_takes_a_queued_trial_leaves_it_to_be_given_up(whe
     script = """
         import sqlalchemy
         from sqlalchemy.orm import Session
-        from satisfice.study.storage import open_storage
+        from satisfice.study.workers.storage import open_storage
         engine = open_storage(where).engine
         def die_when_it_runs(session):
             with engine.connect() as connection:
@@ -199,14 +200,14 @@ def test_a_queued_trial_is_taken_by_one_of_many(where):
 def test_a_setting_that_loses_its_worker_three_times_is_a_failure():
     study = open_study(None, None, direction="maximize")
     space = Space.of({"x": (0.0, 1.0)})
-    SearchConfig(2.0, space=space).store(study)
+    StudyConfig(2.0, space=space).store(study)
     lost = [(0.5, WORKER_LOST), (0.6, WORKER_LOST), (0.5, WORKER_LOST), (0.5, WORKER_LOST)]
     for x, error in (*lost, (0.7, "ValueError")):
         study.add_trial(
             create_trial(
                 state=TrialState.FAIL,
                 params={"x": x},
-                distributions=space.distributions,
+                distributions=distributions_of(space),
                 system_attrs={ERROR: error},
             )
         )

@@ -1,4 +1,4 @@
-"""What a rule sees: a weighted tuple of posteriors over the domain, the target, and the questions already asked."""
+"""`Belief`: what a rule sees, a mixture of posteriors with the target and the points asked so far."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,30 +8,29 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.formulas import log_cdf_and_hazard, probability_good
-from satisfice.domain.box import Domain
 from satisfice.domain.finite import Finite
-from satisfice.gp.posterior import Marginal, MarginalWithPull, Posterior
-from satisfice.types import Array
+from satisfice.gp.posterior import Marginal, MarginalWithVjp, Posterior
+from satisfice.types import Array, Domain
 
 SPREAD = 256  # candidates over the whole domain
-CLEARLY = 0.1  # a value is clearly bad when it lies so far below the target, in standardised units
-RECALLED = 200  # of more bad points only so many are learned from: the time grows with their square
-RADII = (0.1, 0.02, 0.004)  # how far the perturbed copies of the best points lie from them, in the unit cube
+CLEARLY = 0.1  # a value this far below the target is clearly bad, in standardised units
+RECALLED = 200  # the belief learns from this many bad points at most: the time grows with their square
+RADII = (0.1, 0.02, 0.004)  # the distances of perturbed copies from the best points, in the unit cube
 COPIES = 4  # of each point at each radius
 
 
 class MixedMarginal(NamedTuple):
-    """Mean and std of f at m points U under a mixture, each (m,), and what their derivatives in U are made of."""
+    """Mean and std of f at m points U under a mixture, each (m,), and what their derivatives in U consist of."""
 
     mean: Array
     std: Array
-    parts: list[tuple[float, MarginalWithPull]]  # weight first
+    parts: list[tuple[float, MarginalWithVjp]]  # weight first
 
     def vjp(self, by_mean: Array, by_std: Array) -> Array:
-        """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,).
+        """The derivatives in U (m, d) of a function of mean and std, given its derivatives in those, each (m,).
 
-        Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, changes by w_k (mean_k - mean) with mean_k and by
-        w_k std_k with std_k.
+        Half the variance, sum_k w_k (std_k^2 + (mean_k - mean)^2) / 2, has the derivative w_k (mean_k - mean) in mean_k and w_k
+        std_k in std_k.
         """
         by_half_variance = by_std / self.std
         pulled = [
@@ -44,10 +43,10 @@ class MixedMarginal(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The values themselves, for rules that do not ask the model: each value (n,) with its point (n, d), in the model's units.
+    """The observed values, for rules that use no model: the points (n, d) with the values (n,) in the model's units.
 
-    Values that `Belief.assuming_bad` makes up are not among them. `noise` is the scale R of sub-Gaussian noise: its standard
-    deviation or, where that is unknown but the range of the values is stated, half of the range (Hoeffding's lemma).
+    Values that `Belief.assuming_bad` makes up are not included. `noise` is the scale R of sub-Gaussian noise: its standard
+    deviation or, where that is unknown but a range of values is stated, half of the range (Hoeffding's lemma).
     """
 
     points: Array
@@ -60,14 +59,39 @@ NOTHING = Seen(np.empty((0, 1)), np.empty(0), 0.0)
 
 @dataclass(frozen=True)
 class Belief:
-    """The state of knowledge before evaluation number `step`; values are in the model's (standardised) units.
+    """What is known before an evaluation; values are in the model's (standardised) units.
 
-    `incumbent` is the best value so far, or under noise the highest posterior mean among the queried points; `best` are the most
-    promising points so far (k, d), best first; `avoid` are points (k, d) that must not be proposed; `stale` is the number of
-    evaluations since the incumbent was found.
+    Parameters
+    ----------
+    members
+        The posteriors with their weights, weight first; the weights sum to one.
+    domain
+        Where to look.
+    target
+        The value to reach.
+    step
+        The number of the coming evaluation.
+    seed
+        The seed of the search.
+    incumbent
+        The best value so far; under noise, the highest posterior mean among the evaluated points.
+    best
+        The most promising points so far (k, d), best first.
+    avoid
+        Points (k, d) that must not be proposed.
+    may_repeat
+        Whether a point may be evaluated again if no other is left, as under noise.
+    memory
+        What a rule that remembers has stored at each tell.
+    stale
+        The number of evaluations since the incumbent was found.
+    error_rate
+        The probability with which bounds that promise something may be wrong.
+    seen
+        The observed values.
     """
 
-    members: tuple[tuple[float, Posterior], ...]  # (weight, posterior), the weights sum to one
+    members: tuple[tuple[float, Posterior], ...]
     domain: Domain
     target: float
     step: int
@@ -75,10 +99,10 @@ class Belief:
     incumbent: float
     best: Array
     avoid: Array
-    may_repeat: bool = False  # under noise a point may be asked again, where there is no other left
-    memory: object = None  # what a rule that remembers has folded at each tell
+    may_repeat: bool = False
+    memory: object = None
     stale: int = 0
-    error_rate: float = 0.05  # the probability with which bounds that promise something may be wrong
+    error_rate: float = 0.05
     seen: Seen = NOTHING
 
     @cached_property
@@ -95,7 +119,7 @@ class Belief:
         return self.mixed(self.marginals(U))
 
     def mixed(self, marginals: list[Marginal]) -> Marginal:
-        """Mean and std under the mixture from those under each member."""
+        """Mean and std under the mixture, given those under each member."""
         if len(marginals) == 1:
             return marginals[0]
         weights = np.array([weight for weight, _ in self.members])[:, None]
@@ -105,7 +129,7 @@ class Belief:
         return Marginal(mean, np.sqrt((weights * variances).sum(axis=0)))
 
     def marginal_with_vjp(self, U: Array) -> MixedMarginal:
-        """Mean and std of f at U (m, d) under the mixture, and their derivatives in U by the chain rule."""
+        """Mean and std of f at U (m, d) under the mixture, with their derivatives in U by the chain rule."""
         parts = [(weight, posterior.marginal_with_vjp(U)) for weight, posterior in self.members]
         mixed = self.mixed([Marginal(part.mean, part.std) for _, part in parts])
         return MixedMarginal(*mixed, parts)
@@ -117,10 +141,10 @@ class Belief:
         )
 
     def assuming_bad(self, U: Array, at_most: float = np.inf) -> "Belief":
-        """The belief if each of the points U (k, d) turned out clearly bad, its value being E[f | f < target] or `at_most`.
+        """The belief if the points U (k, d) were clearly bad, with values E[f | f < target] and at most `at_most`.
 
-        This is how pending and failed evaluations are seen; the points are avoided as well. Of very many only the last ones are
-        learned from.
+        Pending and failed evaluations are treated like this; the points are avoided as well. Of very many points, the posteriors
+        include the last ones only.
         """
         at_most = min(at_most, self.target - CLEARLY)
         members = self.members
@@ -129,10 +153,10 @@ class Belief:
         return replace(self, members=members, avoid=np.vstack([self.avoid, U]))
 
     def candidates(self, rng: Generator) -> tuple[Array, Array]:
-        """Points over the whole domain (m, d), and perturbed copies of the best points (k, d), both snapped.
+        """Points all over the domain (m, d), and perturbed copies of the best points (k, d), both snapped.
 
-        A copy moves each coordinate with a chance that keeps about three or more moving, so that there are steps along few
-        coordinates in high dimensions.
+        A copy changes each coordinate with a probability that makes about three or more change, so that high dimensions see steps
+        along few coordinates.
         """
         spread = self.domain.candidates(SPREAD, rng)
         count, d = len(self.best), self.domain.dimension
@@ -144,14 +168,14 @@ class Belief:
 
     @property
     def points(self) -> Array | None:
-        """All points of the domain (|D|, d) if it is a finite set, else None."""
+        """All points of a finite domain (|D|, d), None for any other domain."""
         return self.domain.U if isinstance(self.domain, Finite) else None
 
 
 def _extended_as_bad(posterior: Posterior, u: Array, target: float, at_most: float) -> Posterior:
-    """E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, as one more value of f itself at u.
+    """Add the value E[f | f < target] = mean - std phi(z) / Phi(-z), z = (mean - target) / std, without noise at u.
 
-    Where f has ripples it is taken for a value of the trend: else the next best point would be next to this one.
+    Under a kernel with a nugget it counts as a value of the trend: otherwise the next best point would be right beside this one.
     """
     nugget = posterior.kernel.nugget
     if nugget and (posterior.X == u).all(axis=1).any():

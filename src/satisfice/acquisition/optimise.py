@@ -1,4 +1,4 @@
-"""Maximising a score over a domain: many starting points climb in one batch, with analytic gradients."""
+"""Maximise a score over a domain: several starting points climb in one batch, with analytic gradients."""
 
 from typing import NamedTuple, Protocol
 
@@ -8,12 +8,11 @@ from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
-from satisfice.domain.box import Domain
 from satisfice.errors import SpaceExhausted
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 RESTARTS = 10  # the paper's number
-POLISHED = 2  # of the restarts, climb on for another run of rounds
+POLISHED = 2  # the number of restarts that climb on for another run of rounds
 ROUNDS = 8
 POLISH_ROUNDS = 12
 TINY = 1e-300
@@ -22,13 +21,13 @@ FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 NOTHING_LEFT = (
     "there is nothing left to ask: lower the target, widen the domain, or allow noise to have points asked again"
 )
-RESOLUTION = 2.0**-20  # the top of a climb is rounded to this: its last digits differ between processors
-SAME = 1e-6  # two points of a continuum closer than this in every coordinate of the unit cube count as one;
-ROUNDING = 1e-12  # of points that can be counted only those that rounding has put apart: a table may have 1e-7 and 1e-6
+RESOLUTION = 2.0**-20  # results are rounded to multiples of this: their last digits differ between processors
+SAME = 1e-6  # points of a continuum closer than this in every coordinate of the unit cube count as one
+ROUNDING = 1e-12  # the same for points of a countable domain, where only rounding separates equal ones
 
 
 class ScoreFunction(Protocol):
-    """A function of points U (m, d) to be maximised; each row is scored by itself."""
+    """A function of points U (m, d) to be maximised; each row is scored independently."""
 
     def __call__(self, U: Array) -> Array:
         """The scores (m,)."""
@@ -38,37 +37,52 @@ class ScoreFunction(Protocol):
 
 
 class Climbers(NamedTuple):
-    """Points (r, d), their scores (r,), the derivatives of those (r, d), and what is known of the inverse Hessians."""
+    """Points (r, d), their scores (r,), the gradients (r, d), and estimates of the inverse Hessians."""
 
     points: Array
     values: Array
     gradients: Array
     H: Array  # (r, d, d), of minus the score
-    fresh: npt.NDArray[np.bool_]  # (r,): whether that is still a guess
+    fresh: npt.NDArray[np.bool_]  # (r,): whether H is still the initial guess
 
     @classmethod
     def at(cls, points: Array, score: ScoreFunction) -> "Climbers":
-        """Those at the given points, with a first step that is short."""
+        """Climbers at the given points, whose first step will be short."""
         values, gradients = score.with_gradient(points)
         steepest = np.maximum(np.abs(gradients).max(axis=1), TINY)
         H = np.eye(points.shape[1]) * (FIRST_STEP / steepest)[:, None, None]
         return cls(points, values, gradients, H, np.ones(len(points), dtype=bool))
 
     def some(self, chosen: npt.NDArray[np.intp]) -> "Climbers":
-        """Those with the given numbers."""
+        """The climbers with the given indices."""
         points, values, gradients, H, fresh = self
         return Climbers(points[chosen], values[chosen], gradients[chosen], H[chosen], fresh[chosen])
 
 
 class Candidates(NamedTuple):
-    """Points (m, d) of the domain to be scored: the first `spread` lie all over it, the others near the best ones so far."""
+    """Points (m, d) to be scored: the first `spread` lie all over the domain, the others near the best points so far."""
 
     points: Array
     spread: int
 
 
 def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidates:
-    """All points of a finite set; of a box some that keep a `margin` from its sides."""
+    """All points of a finite set; a sample of a box, at least `margin` away from its sides.
+
+    Parameters
+    ----------
+    belief
+        The domain, and the best points so far.
+    rng
+        The random numbers of the sample.
+    margin
+        The distance to keep from the sides of a box.
+
+    Returns
+    -------
+    Candidates
+        The points.
+    """
     if belief.points is not None:
         return Candidates(belief.points, len(belief.points))
     spread, near = belief.candidates(rng)
@@ -79,7 +93,22 @@ def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidate
 
 
 def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
-    """The best point (d,) of the unit cube that is found and not to be avoided; never worse than the best candidate."""
+    """The best point (d,) of the unit cube found that need not be avoided; never worse than the best candidate.
+
+    Parameters
+    ----------
+    score
+        What to maximise.
+    belief
+        The domain, and the points to avoid.
+    rng
+        Draws candidates and breaks ties.
+
+    Returns
+    -------
+    Array
+        The point (d,).
+    """
     start = candidates(belief, rng)
     return best_from(start, score(start.points), score, belief, rng)
 
@@ -87,10 +116,28 @@ def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
 def best_from(
     start: Candidates, scores: Array, score: ScoreFunction, belief: Belief, rng: Generator, margin: float = 0.0
 ) -> Array:
-    """The best point that is found from candidates whose scores are known.
+    """The best point found from candidates whose scores are known.
 
-    On a finite set it is one of them. On a box the best of them climb together and the best of those on to the top; the results
-    are rounded to `RESOLUTION` and snapped, and the best of everything wins. A `margin` is kept from the sides of the box.
+    On a finite set it is one of them. On a box the best candidates climb together, and the best of those climb on; the results
+    are rounded to `RESOLUTION` and snapped, and the best point of all wins.
+
+    Parameters
+    ----------
+    start, scores
+        The candidates and their scores (m,).
+    score
+        What to maximise.
+    belief
+        The domain, and the points to avoid.
+    rng
+        Breaks ties.
+    margin
+        The distance to keep from the sides of a box.
+
+    Returns
+    -------
+    Array
+        The point (d,).
     """
     points, spread = start
     if belief.points is not None:
@@ -106,16 +153,32 @@ def best_from(
 
 
 def descending(scores: Array) -> npt.NDArray[np.intp]:
-    """The indices of the scores, highest first; equal ones in their order, on every processor."""
+    """The indices of the scores, highest first; equal ones keep their order on every processor."""
     return np.argsort(-scores, kind="stable")
 
 
 def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: float = 0.0) -> Climbers:
-    """Where they get to by at most `rounds` rounds of projected BFGS.
+    """Move climbers by at most `rounds` rounds of projected BFGS.
 
-    A round scores all points in one batch. Each point has a step length of its own: it moves along its inverse Hessian times
-    the gradient, in the coordinates that are not held at a bound; a step that does not rise enough is refused, and the next
-    one is shorter. No step ends nearer to a bound than `margin`.
+    A round scores all points in one batch. Each point moves along its inverse Hessian times the gradient, in the coordinates that
+    are not held at a bound, with a step length of its own; a step that does not rise enough is rejected, and the next one is
+    shorter. No step ends closer to a bound than `margin`.
+
+    Parameters
+    ----------
+    score
+        What to maximise.
+    start
+        The climbers.
+    rounds
+        The largest number of rounds.
+    margin
+        The distance to keep from the sides of the cube.
+
+    Returns
+    -------
+    Climbers
+        The same climbers, higher up.
     """
     low, high = margin, 1 - margin
     U, f, g, H, fresh = start
@@ -152,9 +215,9 @@ def _times(H: Array, v: Array) -> Array:
 def _updated(
     H: Array, fresh: npt.NDArray[np.bool_], s: Array, y: Array, up: npt.NDArray[np.bool_]
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """The BFGS update of the inverse Hessians H (r, d, d) for steps s and falls of the gradient y, each (r, d).
+    """Update the inverse Hessians H (r, d, d) by BFGS, given steps s and decreases of the gradient y, each (r, d).
 
-    Points that did not go up, or saw no positive curvature, keep theirs; a fresh one first gets the scale (s'y) / (y'y).
+    Points that did not rise, or saw no positive curvature, keep theirs; an initial guess is first scaled to (s'y) / (y'y).
     """
     with np.errstate(over="ignore"):  # a gradient of 1e155 or more shows no curvature
         sy, yy = _dot(s, y), _dot(y, y)
@@ -171,7 +234,22 @@ def _updated(
 
 
 def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
-    """The point of the highest score that is not to be avoided; ties are broken at random."""
+    """The point of the highest score that need not be avoided; ties are broken at random.
+
+    Parameters
+    ----------
+    points, scores
+        The points (m, d) and their scores (m,).
+    belief
+        The domain, and the points to avoid.
+    rng
+        Breaks ties.
+
+    Returns
+    -------
+    Array
+        The point (d,); if all must be avoided, a random other one, or under noise the best one.
+    """
     order = np.lexsort([rng.random(len(points)), -np.nan_to_num(scores, nan=-np.inf)])
     free = first_free(points[order], belief.avoid, belief.domain)
     if free is not None:
@@ -180,7 +258,7 @@ def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Arr
 
 
 def first_free(points: Array, avoid: Array, domain: Domain) -> int | None:
-    """The place of the first point that is not to be avoided; None where there is none."""
+    """The index of the first point that need not be avoided; None if there is none."""
     for some in np.split(np.arange(len(points)), range(16, len(points), 256)):  # nearly always one of the first few
         free = some[~taken(points[some], avoid, domain)]
         if len(free):
@@ -189,7 +267,22 @@ def first_free(points: Array, avoid: Array, domain: Domain) -> int | None:
 
 
 def taken(points: Array, avoid: Array, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Whether each point (m, d) of the domain is one of the points to avoid (k, d); in a continuum, up to `SAME`."""
+    """Whether each point (m, d) of the domain is one of the points to avoid (k, d), up to `SAME` in a continuum.
+
+    Parameters
+    ----------
+    points
+        Points (m, d) of the domain.
+    avoid
+        The points to avoid (k, d).
+    domain
+        The domain.
+
+    Returns
+    -------
+    Array
+        A mask (m,).
+    """
     if len(avoid) == 0:
         return np.zeros(len(points), dtype=bool)
     near = SAME if domain.size is None else ROUNDING
@@ -197,7 +290,27 @@ def taken(points: Array, avoid: Array, domain: Domain) -> npt.NDArray[np.bool_]:
 
 
 def unasked(domain: Domain, avoid: Array, rng: Generator) -> Array:
-    """A random point of the domain that is not to be avoided."""
+    """A random point of the domain that need not be avoided.
+
+    Parameters
+    ----------
+    domain
+        Where to draw.
+    avoid
+        The points to avoid (k, d).
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Array
+        The point (d,).
+
+    Raises
+    ------
+    SpaceExhausted
+        If none is left, or none is found.
+    """
     if domain.size is not None and domain.size <= 100_000:
         points = domain.candidates(domain.size, rng)
         free = points[~taken(points, avoid, domain)]

@@ -1,9 +1,8 @@
 """Hope: the model's probability that some point of the domain is good.
 
-Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at its word the model gives up
-far too early. So a learned model's draws get the tails of a Student distribution, and the model is taken to be worthless with a
-probability that falls with the number of points that were evaluated; both were set by what the problems of the paper and
-their like need.
+Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at face value, the model gives
+up far too early. Draws of a learned model therefore get the tails of a Student distribution, and with a probability that falls
+with the number of evaluated points we disregard the model. Both were calibrated on problems like those of the paper.
 """
 
 from typing import NamedTuple
@@ -13,30 +12,41 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import Climbers, climb, descending
+from satisfice.acquisition.scores import probability_score
 from satisfice.gp.posterior import cholesky
-from satisfice.rules.analytic import probability_score
 from satisfice.types import Array
 
 DRAWS = 256
-CLIMBED = 10  # so many of the most promising points climb to the tops of the probability of being good
+CLIMBED = 10  # the number of most promising points from which the probability of being good is maximised
 TAILS = 3  # degrees of freedom of the draws of a learned model
-TRUST = 7.0  # a learned model is worthless with probability exp(-n / (TRUST (d + 1)))
-SURE = 0.95  # if one of the best points is good with this probability there is no need to look further
-DRAWN = 160  # so many of the most promising points are drawn jointly
+TRUST = 7.0  # a learned model is disregarded with probability exp(-n / (TRUST (d + 1)))
+SURE = 0.95  # no need to look further once one of the best points is good with this probability
+DRAWN = 160  # the number of most promising points that are drawn jointly
 
 
 class Outlook(NamedTuple):
-    """What the model expects of the domain as a whole."""
+    """What the model expects of the whole domain."""
 
     hope: float  # P(max f >= target)
     best_bet: float  # the largest P(f(x) >= target) of a single point
 
 
 def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outlook:
-    """P(max f >= target) by joint draws at points spread over the domain, near the best ones, and where good is likeliest.
+    """Estimate P(max f >= target) by joint draws at points all over the domain, near the best ones, and where good is likeliest.
 
-    `learned_from` is the number of points that the model was learned from, None if it was known beforehand: the repeats of one
-    tell nothing of the others.
+    Parameters
+    ----------
+    belief
+        What is known of f.
+    rng
+        The random numbers of the draws.
+    learned_from
+        The number of different points from which the model was learned; None if it was known beforehand.
+
+    Returns
+    -------
+    Outlook
+        The probability, and that of the best point.
     """
     if len(belief.best):
         sure = float(belief.probability_good(belief.best).max())
@@ -63,7 +73,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
 
 
 def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:
-    """The share of joint draws whose maximum reaches the level."""
+    """The share of joint draws whose maximum reaches the level; `normal` are their standard normal numbers (m, draws)."""
     L, _ = cholesky(covariance)
     draws = mean[:, None] + L @ normal
     return float((draws.max(axis=0) >= level).mean())

@@ -42,16 +42,36 @@ def key_of(u: npt.ArrayLike) -> bytes:
 
 @dataclass
 class ReplicateLog:
-    """Which values are fresh, and whether replicates agree."""
+    """Which values are fresh, and whether replicates agree.
 
-    first: dict[bytes, float] = field(default_factory=dict)  # the first value at each point
-    looked: set[bytes] = field(default_factory=set)  # points that had their second look
-    fresh: dict[bytes, list[float]] = field(default_factory=dict)  # the fresh values of each candidate
-    current: bytes | None = None  # the point that was replicated last
-    failures: Counter[bytes] = field(default_factory=Counter)  # failures in a row at each point
-    dropped: set[bytes] = field(default_factory=set)  # points that are neither replicated nor certified
-    own: dict[bytes, float] = field(default_factory=dict)  # the first value at each point that is not from a table
-    entries: int = 0  # the number of changes to this log
+    Parameters
+    ----------
+    first
+        The first value at each point.
+    looked
+        The points that had their second look.
+    fresh
+        The fresh values of each candidate.
+    current
+        The point that was replicated last.
+    failures
+        The number of failures in a row at each point.
+    dropped
+        The points that are neither replicated nor certified.
+    own
+        The first value at each point that is not from a table.
+    entries
+        The number of changes to this log.
+    """
+
+    first: dict[bytes, float] = field(default_factory=dict)
+    looked: set[bytes] = field(default_factory=set)
+    fresh: dict[bytes, list[float]] = field(default_factory=dict)
+    current: bytes | None = None
+    failures: Counter[bytes] = field(default_factory=Counter)
+    dropped: set[bytes] = field(default_factory=set)
+    own: dict[bytes, float] = field(default_factory=dict)
+    entries: int = 0
     _numbers: dict[bytes, int] = field(default_factory=dict)  # of the points with own values
     _settings: list[int] = field(default_factory=list)  # that number for each own value
     _values: list[float] = field(default_factory=list)  # the own values
@@ -151,34 +171,56 @@ def certificate(test: EProcess, values: Array, target: float, delta: float, test
 
 @dataclass(frozen=True)
 class Prospect:
-    """A point that might be certified; values in the model's units."""
+    """A point that might be certified; values in the model's units.
 
-    index: int  # of an observation at the point
-    gap: float  # posterior mean - `DOUBT` posterior standard deviations - target
-    spread: float  # the standard deviation of the noise at the point
-    evidence: float  # log E_m of its fresh values
-    tested: bool  # whether it is a candidate
-    current: bool  # whether it was the last to be replicated
+    Parameters
+    ----------
+    index
+        The index of an observation at the point.
+    gap
+        The posterior mean - `DOUBT` posterior standard deviations - the target.
+    spread
+        The standard deviation of the noise at the point.
+    evidence
+        log E_m of its fresh values.
+    tested
+        Whether it is a candidate.
+    current
+        Whether it was the last point to be replicated.
+    """
+
+    index: int
+    gap: float
+    spread: float
+    evidence: float
+    tested: bool
+    current: bool
 
 
 @dataclass(frozen=True)
 class ReplicationPlan:
-    """Which point to replicate, if any, and what certifying it would cost."""
+    """Which point to replicate, if any, and what certifying it would cost.
 
-    repeat: int | None  # the index of an observation at the point to replicate; None: explore
-    cheapest: int | None  # likewise, of the point that is cheapest to certify
-    cost: float  # the expected number of fresh values that certify it
-    margin: float  # how far above the target a point must lie to be affordable, in units of the noise
+    Parameters
+    ----------
+    repeat
+        The index of an observation at the point to replicate; None: explore.
+    cheapest
+        Likewise, of the point that is cheapest to certify.
+    cost
+        The expected number of fresh values that certify it.
+    margin
+        How far above the target a point must lie to be affordable, in units of the noise.
+    """
+
+    repeat: int | None
+    cheapest: int | None
+    cost: float
+    margin: float
 
 
 def plan_replication(
-    test: EProcess,
-    prospects: list[Prospect],
-    target: float,
-    delta: float,
-    tested: int,
-    evaluations: int,
-    repeats: int,
+    test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int, evaluations: int, repeats: int
 ) -> ReplicationPlan:
     """Compare what it would cost to certify each prospect.
 

@@ -1,80 +1,98 @@
 """The command line `satisfice`."""
 
-import argparse
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any
 
-from satisfice.cli import bench, find, reproduce, show
+import rich_click as click
+from click.exceptions import ClickException, Exit
+
+from satisfice.cli import bench, find, report, reproduce, status
+from satisfice.cli.options import HELP, Invocation
+from satisfice.cli.output import plain
 from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
 
-NUMBER = re.compile(r"-[.0-9]")
+COMPLETE = "_SATISFICE_COMPLETE"  # a shell sets it to ask for completions
+EPILOG = (
+    f'Shell completion: add `eval "$({COMPLETE}=bash_source satisfice)"` to ~/.bashrc (or zsh_source, fish_source).'
+)
+
+
+@click.group(
+    commands=[find.find, status.status, report.report, reproduce.reproduce, bench.bench],
+    context_settings=HELP,
+    options_metavar="",
+    subcommand_metavar="COMMAND [OPTIONS]",
+    no_args_is_help=False,
+    epilog=EPILOG,
+)
+@click.command_panel("Commands", commands=["find", "status", "report"])
+@click.command_panel("Measure", commands=["bench", "reproduce"])
+@click.version_option(package_name="satisfice", prog_name="satisfice", message="%(prog)s %(version)s")
+def satisfice() -> None:
+    """Find a setting that is good enough in as few evaluations as possible, and know whether to trust it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0 good or done, 1 failed, 2 wrong input, 3 open, 4 none, 130 stopped by Ctrl-C."""
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    arguments
+        The words after the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        0 good or done, 1 failed, 2 wrong input, 3 open, 4 none, 5 unlikely; 130, 143 or 129 after Ctrl-C, SIGTERM or SIGHUP.
+    """
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(satisfice, {}, "satisfice", COMPLETE, instruction)
     words = list(sys.argv[1:] if arguments is None else arguments)
-    own, command = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
-    given = _parser().parse_args(_joined(own), argparse.Namespace(words=words, user_command=command))
+    end = words.index("--") if "--" in words else len(words)
     try:
-        with _said_as_notes():
-            return int(given.command(given))
-    except BadInput as problem:
-        print(f"satisfice: {show.plain(problem)}", file=sys.stderr)
-        return 2
+        if end == 0:
+            raise BadInput("name a COMMAND; `satisfice --help` lists them.")
+        with (
+            _warnings_as_notes(),
+            satisfice.make_context("satisfice", words[:end], obj=Invocation(words, words[end + 1 :])) as context,
+        ):
+            return satisfice.invoke(context) or 0
+    except Exit as done:  # --help and --version
+        return done.exit_code
+    except ClickException as problem:
+        return _fail(2, problem.format_message())
     except SatisficeError as problem:
-        print(f"satisfice: {show.plain(problem)}", file=sys.stderr)
-        return 1
+        return _fail(2 if isinstance(problem, BadInput) else 1, problem)
     except KeyboardInterrupt:
-        print("satisfice: stopped", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of our output has gone; nothing more is written, not even at the end
+        return _fail(130, "stopped")
+    except BrokenPipeError:  # nobody reads our output any more: write nothing, not even when the process ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
+def _fail(code: int, why: object) -> int:
+    print(f"satisfice: {plain(why)}", file=sys.stderr)
+    return code
+
+
 @contextmanager
-def _said_as_notes() -> Iterator[None]:
-    """Print the library's warnings as one line each, without the place in the code."""
+def _warnings_as_notes() -> Iterator[None]:
+    """Print the library's warnings as one line each, without the line of code that raised them."""
     with warnings.catch_warnings():
-        ordinary = warnings.showwarning
+        show = warnings.showwarning
 
-        def say(message: Warning | str, kind: type[Warning], *rest: Any) -> None:
-            if issubclass(kind, SatisficeWarning):
-                print(f"satisfice: note: {show.plain(message)}", file=sys.stderr)
+        def note(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, SatisficeWarning):
+                print(f"satisfice: note: {plain(message)}", file=sys.stderr)
             else:
-                ordinary(message, kind, *rest)
+                show(message, category, *rest)
 
-        warnings.showwarning = say  # type: ignore[assignment]
+        warnings.showwarning = note  # type: ignore[assignment]
         warnings.simplefilter("default", SatisficeWarning)
         yield
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="satisfice",
-        description="Find a setting that is good enough in as few evaluations as possible, and know whether to trust it.",
-        epilog="satisfice COMMAND --help tells more about each command.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"satisfice {version('satisfice')}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for part in (find, show, reproduce, bench):
-        part.add_to(commands)
-    return parser
-
-
-def _joined(words: Sequence[str]) -> list[str]:
-    """The words, with a negative number joined to the option before it: argparse would take -1e-3 or -1:1 for options."""
-    joined: list[str] = []
-    for word in words:
-        if NUMBER.match(word) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
-            joined[-1] += f"={word}"
-        else:
-            joined.append(word)
-    return joined

@@ -1,33 +1,27 @@
 """`satisfice bench`: how long a suggestion takes on this machine."""
 
-import argparse
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.random import default_rng
+from satisfice.cli.options import command
 
-from satisfice.domain.box import Box
-from satisfice.search.search import Search
+if TYPE_CHECKING:
+    from satisfice.types import Array
 
 SIZES = (25, 100, 400)
-STEPS = 3  # are timed at each size, after one that is not: it fits the model to a history that nobody has seen before
+REPEATS = 3  # timed steps at each size, after an untimed one that fits the model to the whole history
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "bench",
-        help="time the suggestions on this machine",
-        description="Time one ask and tell with 25, 100 and 400 values seen, for the paper's model and our own; some seconds.",
-        epilog="example: satisfice bench",
-        allow_abbrev=False,
-    )
-    parser.set_defaults(command=run)
+@command()
+def bench() -> int:
+    """Time one suggestion on this machine.
 
+    One ask and tell with 25, 100 and 400 observations, for the paper's model and the default one. Takes some seconds.
 
-def run(given: argparse.Namespace) -> int:
-    """Print the table of times."""
+    Example
+    -------
+    satisfice bench
+    """
     print(f"{'milliseconds a suggestion':<27}" + "".join(f"{f'n = {n}':>10}" for n in SIZES))
     for model in ("paper", "auto"):
         cells = [f"{1000 * step_time(model, n):>10.0f}" for n in SIZES]
@@ -36,19 +30,22 @@ def run(given: argparse.Namespace) -> int:
 
 
 def step_time(model: str, n: int) -> float:
-    """The median time in seconds of one ask and tell with n values seen, in four dimensions."""
-    rng = default_rng(n)
+    """Return the median time in seconds of one ask and tell with `n` observations in four dimensions."""
+    import numpy as np
+
+    from satisfice.domain.box import Box
+    from satisfice.search.search import Search
+
+    def objective(x: "Array") -> float:
+        return float(np.sin(7 * x).sum() - ((x - 0.4) ** 2).sum())
+
     search = Search(Box([(0, 1)] * 4), target=10.0, model=model, noise=0)
-    for x in rng.random((n - 1, 4)):
-        search.tell(x, _value(x))
+    for x in np.random.default_rng(n).random((n - 1, 4)):
+        search.tell(x, objective(x))
     times = []
-    for _ in range(STEPS + 1):
+    for _ in range(REPEATS + 1):
         start = time.perf_counter()
         x = search.ask()
-        search.tell(x, _value(x))
+        search.tell(x, objective(x))
         times.append(time.perf_counter() - start)
     return float(np.median(times[1:]))
-
-
-def _value(x: Any) -> float:
-    return float(np.sin(7 * x).sum() - ((x - 0.4) ** 2).sum())

@@ -1,234 +1,174 @@
-"""`satisfice find`: search with a command as the objective."""
+"""`satisfice find`: search for a setting of a command."""
 
-import argparse
 import json
 import shlex
 import signal
 import sys
 import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-from satisfice.cli.command import Command, filled
-from satisfice.cli.params import read_number, read_params
-from satisfice.cli.printed import SHOWN, Printed
-from satisfice.cli.show import (
-    STDOUT,
-    add_place,
-    as_json,
-    check_output,
-    hidden,
-    lines,
-    plain,
-    same_place,
-    stored_study,
-    write_csv,
-)
+import rich_click as click
+
+from satisfice.cli import options
+from satisfice.cli.objective import CommandObjective, filled
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, write_csv
+from satisfice.cli.params import read_params
+from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
+from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
-from satisfice.search.answer import Answer
-from satisfice.search.search import Search
-from satisfice.study.interrupt import Ending
 
-CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
-COMMAND = "satisfice:command"  # the user attribute of a study that holds the command
-EPILOG = """\
-example:
-  satisfice find --target 0.93 --param lr=1e-5:1e-1:log --param depth=2:12 --param booster=gbtree,dart \\
-      -- python train.py --lr {lr} --depth {depth} --booster {booster}
+if TYPE_CHECKING:
+    from satisfice.search.answer import Answer
 
-parameters:
-  name=low:high            a range; whole numbers if both ends are written as such
-  name=low:high:log        the same on a log scale
-  name=low:high:step=0.5   with steps
-  name=a,b,c               choices
-  name=value               a constant
-
-value: what the command prints on its standard output, one of
-  {"value": 0.93}          a JSON object on the last line; --value KEY names another entry
-  0.93                     a number alone on a line
-  accuracy: 0.93           after a colon or an equals sign
-  best accuracy 0.93       after words
-
-The last line that ends with a number counts. If that number can be read in more than one way, as in 0,93 or 1,234.5 or 12:30
-or 93 % or "done, elapsed 12", the evaluation fails, and no earlier line is read instead. So does one with another exit code
-than 0, without a number, or without an end in time. A note says which line the first value was read from.
-
-{name} stands for a parameter, {{ and }} for braces; no shell is involved. The study is kept in a file: the same command goes
-on with it.
-
-exit codes: 0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
-            130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
-"""
+EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "find",
-        help="find a setting of a command that reaches a target",
-        usage="satisfice find --target T --param NAME=... [--param ...] [options] -- COMMAND {NAME} ...",
-        description="Find a setting of a command whose value reaches the target, and say whether to trust it.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--target", type=_number, required=True, help="the value that is good enough")
-    parser.add_argument("--param", action="append", required=True, metavar="NAME=...", help="a parameter, see below")
-    parser.add_argument("--minimize", action="store_true", help="small values are good")
-    parser.add_argument("--budget", type=count, default=100, help="evaluations in all (default: 100)")
-    parser.add_argument("--timeout", type=_positive, metavar="S", help="seconds for the whole search")
-    parser.add_argument("--each", type=_positive, metavar="S", help="seconds for one run of the command")
-    parser.add_argument("--noise", type=_noise, metavar="0|SD|learn", help="none, its standard deviation, or unknown")
-    parser.add_argument("--confidence", type=_number, default=0.95, help="that good is really good (default: 0.95)")
-    parser.add_argument("--range", type=_range, metavar="LOW:HIGH", help="no value can lie outside")
-    parser.add_argument(
-        "--value", metavar="KEY", help="the entry of the JSON object on the last line that is the value"
-    )
-    add_place(parser)
-    parser.add_argument("--jobs", type=count, default=1, help="runs at the same time (default: 1)")
-    parser.add_argument("--seed", type=_whole, help="of all random numbers (default: drawn once and kept)")
-    parser.add_argument("--history", metavar="FILE.csv", type=Path, help="earlier data: a column each, and value")
-    parser.add_argument("--csv", metavar="OUT.csv", type=Path, help="write all evaluations to this file; - prints them")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
-    parser.set_defaults(command=run)
+@options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
+@click.option("--target", type=options.NUMBER, required=True, metavar="T", help="The value that is good enough.")
+@click.option("--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below.")
+@click.option("--minimize", is_flag=True, help="Small values are good.")
+@click.option("--noise", type=options.NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown.")
+@click.option("--range", "value_range", type=options.RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed.")
+@click.option("--confidence", type=options.NUMBER, default=0.95, show_default=True, help="Confidence in a verdict.")
+@click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
+@click.option(
+    "--history", type=options.FILE, metavar="FILE.csv", help="A table of earlier data: parameters and `value`."
+)
+@click.option("--budget", type=options.COUNT, default=100, show_default=True, help="Evaluations in all.")
+@click.option("--timeout", type=options.SECONDS, metavar="S", help="Seconds for the whole search.")
+@click.option("--each", type=options.SECONDS, metavar="S", help="Seconds for one run of the program.")
+@click.option("--jobs", "n_jobs", type=options.COUNT, default=1, show_default=True, help="Runs at the same time.")
+@click.option("--seed", type=options.WHOLE, help="Seed of all random numbers; by default drawn once and kept.")
+@options.study_options
+@click.option("--csv", type=options.FILE, metavar="OUT.csv", help="Also write all evaluations; - prints nothing else.")
+@options.json_option
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option_panel(
+    "Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence", "--value"]
+)
+@click.option_panel("Search", options=["--history", "--budget", "--timeout", "--each", "--jobs", "--seed", "--quiet"])
+@click.option_panel("Study and output", options=["--storage", "--name", "--csv", "--json", "--help"])
+@click.pass_obj
+def find(invocation: options.Invocation, /, **values: Any) -> int:
+    r"""Find a setting that reaches the target.
 
+    Your program follows after `--` and prints its value. The answer says whether the setting can be trusted.
 
-def run(given: argparse.Namespace) -> int:
-    """Search, and print the answer."""
-    check_output(given)
-    space: Any = read_params(given.param)
-    command = Command(tuple(given.user_command), given.each, given.value, None if given.quiet else _say_where)
-    command.check(space)
+    Example
+    -------
+    satisfice find --target 0.93 --param lr=1e-5:1e-1:log --param depth=2:12 \
+        --param booster=gbtree,dart \
+        -- python train.py --lr {lr} --depth {depth} --booster {booster}
+
+    {name} stands for a parameter, {{ and }} for braces; no shell is involved.
+    The study is kept in a file: run the same command again to continue it.
+
+    Parameters
+    ----------
+    name=low:high            a range; of integers if both ends are integers
+    name=low:high:log        a range on a log scale
+    name=low:high:step=0.5   a range with steps
+    name=a,b,c               choices
+    name=value               a constant
+
+    The value, as your program prints it
+    ------------------------------------
+    {"value": 0.93}          a JSON object on the last line; see --value
+    0.93                     a number alone on a line
+    accuracy: 0.93           a number after a colon or an equals sign
+    best accuracy 0.93       a number after words
+
+    The last line that ends with a number counts. If that number is ambiguous,
+    as in 0,93 or 1,234.5 or 12:30 or 93 % or "done, elapsed 12", the evaluation
+    fails and no earlier line is read instead. It also fails without a number,
+    with an exit code other than 0, and after --each seconds. A note shows the
+    line that the first value was read from.
+
+    Exit codes
+    ----------
+    0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
+    130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
+    """
+    from satisfice.study.workers.interrupts import Ending
+
+    given = SimpleNamespace(**values)
+    check_output(given.storage, csv=given.csv, as_json=given.as_json)
+    space: Any = read_params(given.params)
+    objective = CommandObjective(invocation.program, given.each, given.key, None if given.quiet else _show_first_value)
+    objective.check(space)
+    line = command_line(invocation.words, given.storage)
     with Ending() as ending:
         try:
-            answer = _search(given, space, command)
+            answer = _search(given, space, objective, line)
         except KeyboardInterrupt:
-            command.stop()
-            while command.running:  # threads that wait for their runs to end
+            objective.stop()
+            while objective.running:  # threads that wait for their runs to end
                 time.sleep(0.05)
-            _say_how_to_go_on(given)
+            _show_how_to_continue(line, given.storage)
             return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
         write_csv(stored_study(given.storage, given.name), given.csv)
-    if given.csv == STDOUT:
-        return CODES[answer.verdict]
-    if given.json:
-        print(as_json(answer, name=given.name, target=given.target))
-    else:
-        spent = answer.evaluations + answer.failures >= given.budget
-        go_on = f"; {'a larger --budget' if spent else 'the same command'} goes on from here" * (
-            answer.verdict == "open"
-        )
-        extra = [
-            ("study", f"{given.name!r} in {hidden(given.storage)}{go_on}"),
-            ("report", same_place(given, "report")),
-        ]
-        if answer.params is not None:
-            extra.insert(0, ("command", shlex.join(filled(word, answer.params) for word in command.words)))
-        print(lines(answer, extra))
-    return CODES[answer.verdict]
+    if given.as_json and given.csv != STDOUT:
+        print(answer_json(answer, name=given.name, target=given.target))
+    elif given.csv != STDOUT:
+        print(columns([*answer.lines, *_what_next(given, answer, objective)]))
+    return EXIT_CODES[answer.verdict]
 
 
-def _search(given: argparse.Namespace, forms: Any, command: Command) -> Answer:
-    """The answer of the search that was asked for."""
+def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, line: str) -> "Answer":
+    """Run the search."""
+    from satisfice.domain.space import Space
+    from satisfice.search.search import Search
     from satisfice.study.find import find
-    from satisfice.study.space import Space
-    from satisfice.study.storage import open_storage, open_study
+    from satisfice.study.workers.storage import open_storage, open_study
 
-    space = Space.of(forms)
-    direction = "minimize" if given.minimize else "maximize"
-    asked = {"noise": given.noise, "confidence": given.confidence, "value_range": given.range}
-    Search(
-        space.domain, given.target, direction=direction, **asked
-    )  # what it refuses is refused before there is a study
+    space = Space.of(params)
+    problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
+    problem["direction"] = "minimize" if given.minimize else "maximize"
+    Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
-    _remember(open_study(given.name, storage, direction=direction), given)
-    return find(
-        command,
-        space,
-        given.target,
-        budget=given.budget,
-        timeout=given.timeout,
-        direction=direction,
-        n_jobs=given.jobs,
-        storage=storage,
-        name=given.name,
-        history=given.history,
-        seed=given.seed,
-        progress=False if given.quiet else None,
-        **asked,
-    )
+    _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
+    budget = {name: getattr(given, name) for name in ("budget", "timeout", "n_jobs", "name", "history", "seed")}
+    progress: Any = False if given.quiet else "log"
+    return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)
 
 
-def _remember(study: Any, given: argparse.Namespace) -> None:
-    """Keep the command in the study, and refuse another one: values of two programs are not to be mixed."""
-    words = json.dumps(given.user_command)
-    kept = study.user_attrs.get(COMMAND)
-    if kept is None:
-        study.set_user_attr(COMMAND, words)
-    elif kept != words:
-        other = shlex.join(json.loads(kept))
-        raise BadInput(f"command: the study {given.name!r:.80} was made with {other:.200}; use that, or another --name")
+def _remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
+    """Keep the program in the study and refuse another one, because values of two programs must not be mixed."""
+    words = json.dumps(program)
+    kept = study.user_attrs.get(PROGRAM, words)
+    if kept != words:
+        raise BadInput(
+            f"Study {name!r:.80} was made with the command `{shlex.join(json.loads(kept)):.200}`. Use the same command, or "
+            "choose another `--name`."
+        )
+    study.set_user_attr(PROGRAM, words)
+    study.set_user_attr(ARGUMENTS, line)
 
 
-def _say_where(first: Printed) -> None:
-    """Print which line the first value was read from, so that one that was misread is seen early."""
+def _what_next(given: SimpleNamespace, answer: "Answer", objective: CommandObjective) -> list[tuple[str, str]]:
+    """Return the lines below the answer: the program with the setting, the study, the report."""
+    study = f"{given.name!r} in {hidden(given.storage)}"
+    if answer.verdict == "open":
+        spent = answer.evaluations + answer.failures >= given.budget
+        study += f"; to continue, run the same command{' with a larger --budget' if spent else ''}"
+    rows = [("study", study), ("report", report_line(given.storage, given.name))]
+    if answer.params is not None:
+        rows.insert(0, ("command", shlex.join(filled(word, answer.params) for word in objective.words)))
+    return rows
+
+
+def _show_first_value(first: PrintedValue) -> None:
+    """Print which line the first value was read from, so that a wrong one is noticed early."""
     line = first.line if len(first.line) <= SHOWN else f"...{first.line[-SHOWN:]}"
     print(plain(f"satisfice: note: the first value is {first.value!r}, read from: {line}"), file=sys.stderr)
 
 
-def _say_how_to_go_on(given: argparse.Namespace) -> None:
-    """Print the command that goes on, without a password."""
-    storage = given.storage
-    words = [hidden(word) if word == storage else word.replace(storage, hidden(storage)) for word in given.words]
-    print(f"stopped; everything found so far is kept in {hidden(storage)}. To go on:", file=sys.stderr)
-    print("  " + plain(shlex.join(["satisfice", *words]), keep="\n\t"), file=sys.stderr)
+def _show_how_to_continue(line: str, storage: str) -> None:
+    """Print the command line that continues the search."""
+    print(f"Stopped. All evaluations so far are kept in {hidden(storage)}. To continue:\n  {line}", file=sys.stderr)
     if hidden(storage) != storage:
-        print("  with the password in place of the stars", file=sys.stderr)
+        print("  with the password in place of the asterisks", file=sys.stderr)
     sys.stderr.flush()
-
-
-def _number(text: str) -> float:
-    number = read_number(text)
-    if number is None:
-        raise argparse.ArgumentTypeError(f"{text!r} came; a finite number was wanted")
-    return number
-
-
-def _positive(text: str) -> float:
-    number = _number(text)
-    if number <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} came; a number greater than 0 was wanted")
-    return number
-
-
-def _whole(text: str) -> int:
-    number = read_number(text)
-    if not isinstance(number, int) or number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} came; a whole number, 0 or more, was wanted")
-    return number
-
-
-def count(text: str) -> int:
-    """A whole number, 1 or more, as an option takes it."""
-    number = _whole(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} came; a whole number, 1 or more, was wanted")
-    return number
-
-
-def _noise(text: str) -> float | str:
-    if text == "learn":
-        return text
-    number = read_number(text)
-    if number is None or number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} came; 0, a standard deviation or learn was wanted")
-    return number
-
-
-def _range(text: str) -> tuple[float, float]:
-    low, high = ([read_number(part) for part in text.split(":")] + [None, None])[:2]
-    if low is None or high is None or text.count(":") != 1 or not low < high:
-        raise argparse.ArgumentTypeError(f"{text!r} came; LOW:HIGH was wanted, such as 0:1")
-    return low, high

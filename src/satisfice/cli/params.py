@@ -1,4 +1,4 @@
-"""What a user writes after `--param`, and the short form of a parameter that it means."""
+"""What a user writes after `--param`, and the short form of a parameter that it stands for."""
 
 import math
 import re
@@ -6,26 +6,33 @@ from collections.abc import Sequence
 
 from satisfice.errors import BadInput
 
-WANTED = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value was wanted"
+FORMS = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value"
 WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})\Z")  # 007 is a text
 REAL = re.compile(r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z")
-Correlation = tuple[float | str, ...] | list[float | str]
+Parameter = tuple[float | str, ...] | list[float | str]  # a range, or choices
 
 
-def read_params(texts: Sequence[str]) -> dict[str, Correlation]:
-    """The space that the texts write, by name and in order."""
-    space: dict[str, Correlation] = {}
+def read_params(texts: Sequence[str]) -> dict[str, Parameter]:
+    """Return the parameters by name, in order."""
+    space: dict[str, Parameter] = {}
     for text in texts:
-        name, form = read_param(text)
+        name, parameter = read_param(text)
         if name in space:
-            raise BadInput(f"--param {text}: the parameter {name!r} came twice; each was wanted once")
-        space[name] = form
+            raise BadInput(f"--param {text}: the parameter {name!r} is given twice.")
+        space[name] = parameter
     return space
 
 
-def read_param(text: str) -> tuple[str, Correlation]:
-    """The name and the short form: a tuple for a range, a list for choices or a constant.
+def read_param(text: str) -> tuple[str, Parameter]:
+    """Return the name and the short form: a tuple for a range, a list for choices or a constant.
 
+    Raises
+    ------
+    BadInput
+        If the text has none of the forms.
+
+    Examples
+    --------
     >>> read_param("rate=1e-5:0.1:log")
     ('rate', (1e-05, 0.1, 'log'))
     >>> read_param("booster=gbtree,dart")
@@ -33,19 +40,19 @@ def read_param(text: str) -> tuple[str, Correlation]:
     """
     name, equals, written = text.partition("=")
     if not equals or not name.strip() or not written or "{" in name or "}" in name:
-        raise BadInput(f"--param {text}: {WANTED}; a name holds no braces")
+        raise BadInput(f"--param {text}: write {FORMS}; a name must not contain braces.")
     if "," in written:
         choices = written.split(",")
         if not all(choices):
-            raise BadInput(f"--param {text}: an empty choice came; {WANTED}")
-        return name, [_plain(choice) for choice in choices]
+            raise BadInput(f"--param {text}: a choice is empty; write {FORMS}.")
+        return name, [_number_or_text(choice) for choice in choices]
     if ":" in written:
         return name, _range(text, written.split(":"))
-    return name, [_plain(written)]
+    return name, [_number_or_text(written)]
 
 
 def read_number(text: str) -> int | float | None:
-    """The number that is written, whole or real; None if it is none, or is not finite."""
+    """Return the number that is written, integer or real; None if it is none or not finite."""
     if WHOLE.match(text):
         return int(text)
     if REAL.match(text) and math.isfinite(number := float(text)):
@@ -53,24 +60,21 @@ def read_number(text: str) -> int | float | None:
     return None
 
 
-def _plain(text: str) -> float | str:
-    """A choice: a number where one is written, else the text as it is."""
+def _number_or_text(text: str) -> float | str:
     number = read_number(text)
     return text if number is None else number
 
 
-def _range(text: str, parts: list[str]) -> Correlation:
-    """The short form of low:high, low:high:log or low:high:step=S."""
-    ends = [read_number(part) for part in parts[:2]]
-    third = parts[2:]
-    low, high = (ends[0], ends[1]) if len(ends) == 2 else (None, None)
-    if low is None or high is None or len(third) > 1:
-        raise BadInput(f"--param {text}: {WANTED}; a constant with a colon in it belongs into the command itself")
-    if not third:
-        return low, high
-    if third == ["log"]:
-        return low, high, "log"
-    step = read_number(third[0].removeprefix("step=")) if third[0].startswith("step=") else None
-    if step is None:
-        raise BadInput(f"--param {text}: {third[0]!r} came after the range; log or step=S was wanted")
-    return low, high, step
+def _range(text: str, parts: list[str]) -> Parameter:
+    """Return the short form of low:high, low:high:log or low:high:step=S."""
+    low, high, *_ = [read_number(part) for part in parts]
+    if low is None or high is None or len(parts) > 3:
+        raise BadInput(f"--param {text}: write {FORMS}; put a constant that contains a colon into the command itself.")
+    match parts[2:]:
+        case []:
+            return low, high
+        case ["log"]:
+            return low, high, "log"
+        case [step] if step.startswith("step=") and (size := read_number(step[5:])) is not None:
+            return low, high, size
+    raise BadInput(f"--param {text}: a range may end with :log or :step=S; got {parts[2]!r}.")

@@ -1,1 +1,1 @@
-"""Where a search may look: boxes, mixed boxes and finite sets of points, and their maps to and from the unit cube."""
+"""Where a search may look: parameters, spaces that name them, boxes and finite sets, and their maps to the unit cube."""

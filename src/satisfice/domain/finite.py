@@ -1,4 +1,4 @@
-"""`Finite`: a table of points in the place of a box; and what points of any domain are checked by."""
+"""`Finite`: a table of points in place of a box; and the check that the points of every domain pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,37 +21,54 @@ def checked_points(X: npt.ArrayLike, dimension: int, what: str) -> Array:
         with np.errstate(over="ignore"):  # a longer float may become infinite here, which is refused below
             points = np.atleast_2d(given.astype(np.float64))
     except (TypeError, ValueError):
-        raise BadInput(
-            f"{what}: {X!r} came, numbers were wanted; pass a list or array of {dimension} numbers"
-        ) from None
+        raise BadInput(f"{what} must be a list or an array of {dimension} numbers; got {X!r:.200}.") from None
     if points.ndim != 2 or points.shape[1] != dimension or points.shape[0] == 0:
-        raise BadInput(f"{what}: shape {given.shape} came, {dimension} coordinates a point were wanted")
+        raise BadInput(f"{what} must have {dimension} coordinates; got an array of shape {given.shape}.")
     if not np.isfinite(points).all():
-        raise BadInput(f"{what}: {X!r} came; every coordinate must be a finite number")
+        raise BadInput(f"{what} must have finite coordinates; got {X!r:.200}.")
     return points
 
 
 @dataclass(frozen=True, eq=False)
 class Finite:
-    """A finite set of points (n, d) in the user's units, scaled to the unit cube by their smallest box."""
+    """A finite set of points, such as the rows of a table; the smallest box around them is scaled to the unit cube.
+
+    Parameters
+    ----------
+    points : array (n, d)
+        The points in the user's units, each once.
+
+    Raises
+    ------
+    BadInput
+        If the points are no such array, or one of them is there twice.
+
+    Examples
+    --------
+    >>> table = Finite([[1.0, 10.0], [2.0, 90.0], [3.0, 30.0]])
+    >>> table.from_unit(np.array([[0.9, 0.3]]))
+    array([[ 3., 30.]])
+    """
 
     points: npt.ArrayLike
 
     def __post_init__(self) -> None:
+        wanted = "`points` must be an array of shape (points, coordinates)"
         try:
             given = np.asarray(self.points)
         except ValueError:
-            raise BadInput("Finite: rows of different lengths came; one length was wanted") from None
+            raise BadInput(f"{wanted}; got rows of different lengths.") from None
         if given.ndim != 2 or given.size == 0:
-            raise BadInput(f"Finite: shape {given.shape} came; an array (points, coordinates) was wanted")
-        X = checked_points(given, given.shape[1], "Finite").copy()
+            raise BadInput(f"{wanted}; got one of shape {given.shape}.")
+        X = checked_points(given, given.shape[1], "A point of `points`").copy()
         points, counts = np.unique(X, axis=0, return_counts=True)
         if len(points) < len(X):
-            twice = points[counts.argmax()].tolist()
-            raise BadInput(f"Finite: a point stands in the table twice, {twice}; pass each point once")
+            raise BadInput(
+                f"`points` must hold each point once; got {points[counts.argmax()].tolist()} more than once."
+            )
         with np.errstate(over="ignore"):
             if not np.isfinite(np.ptp(X, axis=0)).all():
-                raise BadInput("Finite: the points lie further apart than the largest float; scale them down")
+                raise BadInput("`points` must not lie further apart than the largest float. Scale them down.")
         X.flags.writeable = False
         object.__setattr__(self, "points", X)
 
@@ -98,7 +115,7 @@ class Finite:
 
     def to_unit(self, X: npt.ArrayLike) -> Array:
         """Points of the table -> the unit cube; a point that is not in the table is an error."""
-        points = checked_points(X, self.dimension, "a point of the finite domain")
+        points = checked_points(X, self.dimension, "A point of the finite domain")
         if points.tobytes() in self._found:
             return self.U[self._found[points.tobytes()]]
         with np.errstate(over="ignore"):  # infinitely far off is off
@@ -108,8 +125,8 @@ class Finite:
         if off.any():
             row = int(np.argmax(off))
             raise BadInput(
-                f"a point of the finite domain: {points[row].tolist()} came, which is not in the table; the nearest "
-                f"one there is {self.X[index[row]].tolist()}: pass that"
+                f"A point of the finite domain must be one of its points; got {points[row].tolist()}. "
+                f"The nearest one is {self.X[index[row]].tolist()}."
             )
         if len(points) == 1:
             self._found[points.tobytes()] = index

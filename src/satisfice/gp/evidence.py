@@ -1,28 +1,47 @@
-"""Learning hyperparameters: the log evidence with its analytic gradient, maximised by L-BFGS-B, and integrated by Laplace."""
+"""Learning hyperparameters: the log evidence and its gradient, maximised by L-BFGS-B and integrated by Laplace's method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import lapack
 
 from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.posterior import cholesky
+from satisfice.gp.priors import Prior
 from satisfice.types import Array
 
 K = TypeVar("K", bound=Kernel)
-STEP = 1e-3  # of a hyperparameter, for differences of gradients
-GRAIN = 2.0**-10  # learned hyperparameters are rounded to this: their last digits differ between processors
+STEP = 1e-3  # the step of a hyperparameter in differences of gradients
+GRAIN = (
+    2.0**-10
+)  # learned hyperparameters are rounded to multiples of this: their last digits differ between processors
 
 
 def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -> tuple[float, Array]:
-    """log N(y; 0, K + lam I) and its derivatives in log length-scales, log scale and log lam.
+    """The log evidence log N(y; 0, K + lam I) and its gradient.
 
-    With M = a a' - (K + lam I)^-1 and a = (K + lam I)^-1 y the derivative in a parameter p is 1/2 sum_ij M_ij dK_ij/dp
+    With M = a a' - (K + lam I)^-1 and a = (K + lam I)^-1 y, the derivative in a parameter p is 1/2 sum_ij M_ij dK_ij/dp
     (Rasmussen and Williams 2006, eq. 5.9).
+
+    Parameters
+    ----------
+    kernel, lam
+        The covariance and the noise variance.
+    X, y
+        The points (n, d) and the values (n,).
+
+    Returns
+    -------
+    value, gradient
+        The log evidence, and its derivatives in the kernel's parameters and log lam.
+
+    Raises
+    ------
+    NumericalFailure
+        If the covariance cannot be factorised.
     """
     gram = kernel.gram(X)
     covariance = gram.value
@@ -34,7 +53,7 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
     lower, _ = lapack.dpotri(L, lower=1)
     M = np.outer(alpha, alpha)
     diagonal = M.diagonal() - lower.diagonal()
-    M -= lower  # the upper half of what LAPACK returns is zero
+    M -= lower  # LAPACK returns zeros in the upper half
     M -= lower.T
     M.flat[:: len(y) + 1] = diagonal
     gradient = 0.5 * np.append(gram.vjp_parameters(M), lam * np.trace(M))
@@ -42,37 +61,15 @@ def log_evidence_with_gradient(kernel: Kernel, lam: float, X: Array, y: Array) -
 
 
 @dataclass(frozen=True)
-class Prior:
-    """Where hyperparameters may lie: bounds on their logs, and an optional normal prior on the logs."""
-
-    low: Array
-    high: Array
-    centre: Array
-    spread: Array  # infinite: no prior, only bounds
-
-    def without_last(self) -> "Prior":
-        """The prior without its last parameter."""
-        return Prior(self.low[:-1], self.high[:-1], self.centre[:-1], self.spread[:-1])
-
-    def log_density_with_gradient(self, parameters: Array) -> tuple[float, Array]:
-        """The log density up to a constant; flat where the spread is infinite."""
-        z = (parameters - self.centre) / self.spread
-        return float(-0.5 * z @ z), -z / self.spread
-
-    def draw(self, rng: Generator) -> Array:
-        """A point to start from: normal where there is a prior, uniform between the bounds elsewhere."""
-        normal = self.centre + np.where(np.isfinite(self.spread), self.spread, 0.0) * rng.standard_normal(
-            self.low.shape
-        )
-        uniform = rng.uniform(self.low, self.high)
-        return np.clip(np.where(np.isfinite(self.spread), normal, uniform), self.low, self.high)
-
-
-@dataclass(frozen=True)
 class Learned(Generic[K]):
-    """A kernel and lam of (locally) maximal evidence times prior.
+    """A kernel and lam that (locally) maximise evidence times prior.
 
-    `objective` is the log of that product, `prior` of its second factor; `integrated` multiplies both by a volume.
+    Parameters
+    ----------
+    kernel, lam
+        The maximiser.
+    objective, prior
+        The logs of evidence times prior, and of the prior alone; `integrated` multiplies both by a volume.
     """
 
     kernel: K
@@ -91,10 +88,34 @@ def learn(
     tolerance: float = 1e-7,
     rounds: int = 50,
 ) -> Learned[K]:
-    """The best of L-BFGS-B runs from each start over log length-scales, log scale and, where lam is None, log lam.
+    """Maximise evidence times prior by L-BFGS-B from several starts.
 
-    `prior` and the starts have one entry a free parameter, in that order. A start whose covariance cannot be factorised is
-    passed over; `NumericalFailure` is raised where none can.
+    Parameters
+    ----------
+    kernel
+        The kernel whose parameters are learned.
+    lam
+        The noise variance; None: learn its log too, as the last parameter.
+    X, y
+        The points (n, d) and the values (n,).
+    prior
+        The prior on the free parameters.
+    starts
+        The free parameters to start from. A start whose covariance cannot be factorised is skipped.
+    tolerance
+        The relative rise that ends a run.
+    rounds
+        The largest number of iterations of a run.
+
+    Returns
+    -------
+    Learned
+        The best result.
+
+    Raises
+    ------
+    NumericalFailure
+        If no start has a finite evidence.
     """
     from scipy.optimize import minimize  # not needed to import the package
 
@@ -121,19 +142,50 @@ def learn(
 
 
 def rounded(found: Learned[K], lam: float | None, prior: Prior) -> Learned[K]:
-    """The same with its free hyperparameters rounded to `GRAIN`, within the bounds; `lam` as it was given to `learn`."""
+    """Round the free hyperparameters to `GRAIN`, within the bounds; `lam` as given to `learn`.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+    prior
+        The prior on the free parameters, with their bounds.
+
+    Returns
+    -------
+    Learned
+        The same, rounded.
+    """
     parameters = np.clip(np.round(free_parameters(found, lam) / GRAIN) * GRAIN, prior.low, prior.high)
     kernel, rounded_lam = _split(found.kernel, lam, parameters)
     return replace(found, kernel=kernel, lam=rounded_lam, prior=prior.log_density_with_gradient(parameters)[0])
 
 
 def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: Prior) -> Learned[K]:
-    """The same with its objective integrated over the hyperparameters by Laplace's method; `lam` as it was given to `learn`.
+    """Integrate the objective over the hyperparameters by Laplace's method; `lam` as given to `learn`.
 
-    The factor is the share of the prior's volume in which y is explained as well: with H the Hessian of -log(evidence x prior)
-    and S the spreads of the normal prior, det(S H S)^(-1/2). A direction that y says nothing about has the eigenvalue 1 and
-    costs nothing, however many there are; none is taken to be below 1, since learning makes nothing wider. H comes from
+    The factor det(S H S)^(-1/2) is the share of the prior's volume that explains y about as well; H is the Hessian of
+    -log(evidence x prior) and S holds the spreads of the normal prior. A direction about which y says nothing has the
+    eigenvalue 1 and costs nothing. Smaller eigenvalues are set to 1, since learning makes nothing wider. H comes from
     differences of the analytic gradient.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+    X, y
+        The points (n, d) and the values (n,).
+    prior
+        The prior on the free parameters.
+
+    Returns
+    -------
+    Learned
+        The same, with `objective` and `prior` multiplied by the factor.
     """
     at = free_parameters(found, lam)
     negative = _negative(found.kernel, lam, X, y, prior)
@@ -146,7 +198,20 @@ def integrated(found: Learned[K], lam: float | None, X: Array, y: Array, prior: 
 
 
 def free_parameters(found: Learned[K], lam: float | None) -> Array:
-    """The hyperparameters that were learned; log lambda is the last of them unless `lam` is given."""
+    """The learned hyperparameters; log lambda is the last of them unless `lam` is given.
+
+    Parameters
+    ----------
+    found
+        What was learned.
+    lam
+        As given to `learn`.
+
+    Returns
+    -------
+    Array
+        The parameters.
+    """
     return found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
 
 
@@ -159,7 +224,7 @@ def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
 def _negative(kernel: K, lam: float | None, X: Array, y: Array, prior: Prior) -> Callable[[Array], tuple[float, Array]]:
     def negative(parameters: Array) -> tuple[float, Array]:
         value, gradient = log_evidence_with_gradient(*_split(kernel, lam, parameters), X, y)
-        if not np.isfinite(value):  # else the optimiser's next question would be NaN
+        if not np.isfinite(value):  # otherwise the optimiser's next point would be NaN
             raise NumericalFailure("the evidence is not finite")
         log_prior, prior_gradient = prior.log_density_with_gradient(parameters)
         free = gradient if lam is None else gradient[:-1]

@@ -1,4 +1,4 @@
-"""The posterior on a finite domain, updated in O(n |D|) an observation."""
+"""`GridPosterior`: the posterior on a finite domain, updated in O(n |D|) per observation."""
 
 from dataclasses import dataclass, field
 
@@ -11,15 +11,24 @@ from satisfice.types import Array
 
 @dataclass(frozen=True)
 class GridPosterior(Posterior):
-    """A `Posterior` that keeps V = L^-1 k(X, D), so that mean and std on all of D are there without a solve.
+    """A `Posterior` that keeps V = L^-1 k(X, D), which gives mean and std on all of D without a solve.
 
-    Adding (x, y) adds one row to V, the forward substitution's next; the variance on D falls by that row squared, and the
-    mean is V' L^-1 y.
+    A new observation adds one row to V, the next one of the forward substitution. The variance on D falls by the square of that
+    row, and the mean is V' L^-1 y.
+
+    Parameters
+    ----------
+    points
+        D, (|D|, d).
+    V
+        L^-1 k(X, D), (n, |D|).
+    reduction
+        The column sums of V^2, (|D|,).
     """
 
-    points: Array = field(repr=False)  # D, (|D|, d)
-    V: Array = field(repr=False)  # (n, |D|)
-    reduction: Array = field(repr=False)  # the column sums of V^2, (|D|,)
+    points: Array = field(repr=False)
+    V: Array = field(repr=False)
+    reduction: Array = field(repr=False)
 
     @classmethod
     def on(cls, points: Array, kernel: Kernel, lam: float, X: Array, y: Array) -> "GridPosterior":
@@ -36,7 +45,7 @@ class GridPosterior(Posterior):
         return cls(plain.kernel, plain.lam, plain.X, plain.y, plain.L, plain.jitter, points, V, reduction)
 
     def extend(self, u: Array, y: float, lam: float | None = None) -> "GridPosterior":
-        """With one more value y at u, O(n |D|)."""
+        """The posterior with one more value y at u, in O(n |D|)."""
         plain = super().extend(u, y, lam)
         n = len(self.X)
         if plain.jitter != self.jitter or n == 0 or not np.array_equal(plain.L[:n, :n], self.L):

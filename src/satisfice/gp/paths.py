@@ -1,8 +1,8 @@
-"""Draws from the posterior as functions that can be evaluated and differentiated anywhere (pathwise conditioning).
+"""Paths: draws from the posterior as functions that can be evaluated and differentiated anywhere.
 
-A prior draw f0(x) = sum_i a_i cos(w_i'x + b_i) from random Fourier features is corrected by the data
-(Matheron's rule; Wilson et al. 2020): f(x) = f0(x) + k(x, X)(K + lam I)^-1 (y - f0(X) - e), e ~ N(0, lam I). Since the
-frequencies are drawn anew for every path, mean and covariance over paths are exactly those of the posterior.
+The data correct a prior draw f0(x) = sum_i a_i cos(w_i'x + b_i) from random Fourier features by Matheron's rule (Wilson et al.
+2020): f(x) = f0(x) + k(x, X)(K + lam I)^-1 (y - f0(X) - e), e ~ N(0, lam I). Every path has frequencies of its own, so the mean
+and the covariance over paths are exactly those of the posterior.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,24 @@ FEATURES = 512
 
 @dataclass(frozen=True)
 class Path:
-    """One draw of f, as a function of points U (m, d)."""
+    """One draw of f, as a function of points U (m, d).
+
+    Parameters
+    ----------
+    kernel
+        The prior covariance.
+    frequencies, phases, amplitudes
+        w (features, d), b (features,) and a (features,) of the prior draw.
+    X, weights
+        The points (n, d) and weights (n,) of the correction by the data.
+    """
 
     kernel: Kernel
-    frequencies: Array  # (features, d)
-    phases: Array  # (features,)
-    amplitudes: Array  # (features,)
-    X: Array  # (n, d)
-    weights: Array  # (n,)
+    frequencies: Array
+    phases: Array
+    amplitudes: Array
+    X: Array
+    weights: Array
 
     def __call__(self, U: Array) -> Array:
         """f(U), shape (m,)."""
@@ -47,7 +57,22 @@ class Path:
 
 
 def draw_path(posterior: Posterior, rng: Generator, features: int = FEATURES) -> Path:
-    """One draw from the posterior; every call draws frequencies, coefficients and noise of its own."""
+    """Draw one path; every call draws new frequencies, coefficients and noise.
+
+    Parameters
+    ----------
+    posterior
+        The posterior to draw from.
+    rng
+        The random numbers.
+    features
+        The number of random Fourier features.
+
+    Returns
+    -------
+    Path
+        A function of points.
+    """
     kernel, X = posterior.kernel, posterior.X
     frequencies, scales = kernel.features(features, X.shape[1], rng)
     cosines, sines = scales * rng.standard_normal(

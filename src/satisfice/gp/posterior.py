@@ -11,10 +11,10 @@ from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Cross, Kernel
 from satisfice.types import Array
 
-JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # the ladder, as shares of the mean diagonal
-PIVOT = 100 * np.finfo(np.float64).eps  # a smaller pivot, as a share of n times the diagonal, is mostly rounding
-SMALL = 250  # up to so many observations the inverse of the Cholesky factor is used
-FLOOR = 1e-12  # the smallest posterior variance, as a share of the prior's: rounding may take it below zero
+JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)  # tried in turn, relative to the mean diagonal
+PIVOT = 100 * np.finfo(np.float64).eps  # a smaller pivot, relative to n times the diagonal, is mostly rounding error
+SMALL = 250  # up to this many observations, the inverse of the Cholesky factor is used
+FLOOR = 1e-12  # the smallest posterior variance, relative to the prior's: rounding may take it below zero
 
 
 class Marginal(NamedTuple):
@@ -24,11 +24,11 @@ class Marginal(NamedTuple):
     std: Array
 
 
-class MarginalWithPull(NamedTuple):
-    """Mean and standard deviation of f at m points U, each (m,), and what their derivatives in U are made of.
+class MarginalWithVjp(NamedTuple):
+    """Mean and standard deviation of f at m points U, each (m,), and what their derivatives in U consist of.
 
     With k the kernel between U and the observed points, dmean = dk alpha and dstd = dk weights, where weights is
-    -(K + lam I)^-1 k / std (zero where the std stands on its floor).
+    -(K + lam I)^-1 k / std (zero where the std is at its floor).
     """
 
     mean: Array
@@ -38,15 +38,29 @@ class MarginalWithPull(NamedTuple):
     weights: Array  # (m, n)
 
     def vjp(self, by_mean: Array, by_std: Array) -> Array:
-        """The derivatives in U (m, d) of a function of mean and std that has these derivatives in them, each (m,)."""
+        """The derivatives in U (m, d) of a function of mean and std, given its derivatives in those, each (m,)."""
         return self.cross.vjp(by_mean[:, None] * self.alpha + by_std[:, None] * self.weights)
 
 
 def cholesky(K: Array) -> tuple[Array, float]:
-    """L with L L' = K + jitter I, and the jitter: 0 if K itself can be factorised, else the first step of the
-    ladder that can. A pivot that is rounding noise counts as a failure: the factor would be noise too.
+    """Factorise K + jitter I = L L', with the smallest jitter that works.
 
-    K is symmetric. Raises `NumericalFailure` where the last step of the ladder fails too.
+    A pivot that is mostly rounding error counts as a failure, since the factor would be as well.
+
+    Parameters
+    ----------
+    K
+        A symmetric matrix (n, n).
+
+    Returns
+    -------
+    L, jitter
+        The lower factor (n, n), and the jitter; 0 if K itself can be factorised.
+
+    Raises
+    ------
+    NumericalFailure
+        If even the largest jitter does not help.
     """
     step = float(np.mean(np.diagonal(K)))
     if np.isfinite(step):
@@ -63,28 +77,54 @@ def cholesky(K: Array) -> tuple[Array, float]:
 
 
 def solve_lower(L: Array, B: Array, transposed: bool = False) -> Array:
-    """L^-1 B, or L'^-1 B."""
+    """L^-1 B, or L'^-1 B.
+
+    Parameters
+    ----------
+    L
+        A lower triangular matrix (n, n).
+    B
+        The right-hand sides (n, m).
+    transposed
+        Whether to solve with L'.
+
+    Returns
+    -------
+    Array
+        The solution (n, m).
+    """
     solution, _ = lapack.dtrtrs(L, B, lower=1, trans=int(transposed))
     return solution
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """f given y = f(X) + noise, noise ~ N(0, lam) and f ~ GP(0, kernel); X (n, d) in the unit cube, n >= 0.
+    """f given y = f(X) + noise, with noise ~ N(0, lam) and f ~ GP(0, kernel); build one with `Posterior.given`.
 
-    `lam` is the paper's lambda, which may differ from the variance of the true noise. Build one with `Posterior.given`.
+    Parameters
+    ----------
+    kernel
+        The prior covariance.
+    lam
+        The paper's lambda, which may differ from the variance of the true noise.
+    X, y
+        The points (n, d) in the unit cube and the values (n,); n may be 0.
+    L
+        The Cholesky factor of k(X, X) + (lam + jitter) I.
+    jitter
+        What was added to the diagonal so that it could be factorised.
     """
 
     kernel: Kernel
     lam: float
     X: Array
     y: Array
-    L: Array = field(repr=False)  # the Cholesky factor of k(X, X) + (lam + jitter) I
+    L: Array = field(repr=False)
     jitter: float
 
     @classmethod
     def given(cls, kernel: Kernel, lam: float, X: Array, y: Array) -> "Posterior":
-        """The posterior from scratch, O(n^3)."""
+        """The posterior from scratch, in O(n^3)."""
         if len(X) == 0:
             return cls(kernel, lam, X, y, np.empty((0, 0), order="F"), 0.0)
         K = kernel(X, X)
@@ -93,7 +133,7 @@ class Posterior:
         return cls(kernel, lam, X, y, L, jitter)
 
     def extend(self, u: Array, y: float, lam: float | None = None) -> "Posterior":
-        """The posterior with one more value y at u (d,), O(n^2); `lam` is that of this value, if it is another."""
+        """The posterior with one more value y at u (d,), in O(n^2); `lam` may differ for this value."""
         lam = self.lam if lam is None else lam
         n = len(self.X)
         X, values = np.vstack([self.X, u]), np.append(self.y, y)
@@ -102,7 +142,7 @@ class Posterior:
         row = solve_lower(self.L, self.kernel(self.X, u[None]))[:, 0]
         corner = self.kernel.variance + lam + self.jitter - row @ row
         smallest = PIVOT * (n + 1) * (self.kernel.variance + lam)
-        if corner < 0.5 * (lam + self.jitter) or corner <= smallest:  # rounding took what lam must leave over
+        if corner < 0.5 * (lam + self.jitter) or corner <= smallest:  # rounding used up what lam should leave
             K = self.kernel(X, X)
             K[np.diag_indices_from(K)] += np.append(np.maximum(self.noise_variances - self.jitter, 0.0), lam)
             factor, jitter = cholesky(K)
@@ -114,7 +154,7 @@ class Posterior:
         return replace(self, X=X, y=values, L=L)
 
     def with_values(self, y: Array) -> "Posterior":
-        """The posterior with other values at the same points, O(n^2)."""
+        """The posterior with other values at the same points, in O(n^2)."""
         return replace(self, y=y)
 
     @cached_property
@@ -129,13 +169,13 @@ class Posterior:
 
     @cached_property
     def _inverse_factor(self) -> Array:
-        """L^-1: multiplying by it is three times as fast as solving, for a small posterior that is asked about many points."""
+        """L^-1: for a small posterior at many points, multiplying by it is three times as fast as solving."""
         inverse, _ = lapack.dtrtri(self.L, lower=1)
         return np.asarray(inverse)
 
     @property
     def noise_variances(self) -> Array:
-        """The noise that each value is taken to have (n,): the diagonal of L L' less that of k(X, X)."""
+        """The noise variance of each value (n,): the diagonal of L L' minus that of k(X, X)."""
         return np.maximum(np.einsum("ij,ij->i", self.L, self.L) - self.kernel.variance, 0.0)
 
     @property
@@ -160,12 +200,12 @@ class Posterior:
             halves = solve_lower(self.L, K.T)
         return Marginal(K @ self.alpha, self._std(np.einsum("nm,nm->m", halves, halves)))
 
-    def marginal_with_vjp(self, U: Array) -> MarginalWithPull:
-        """The marginal at U (m, d), and its derivatives in U by the chain rule."""
+    def marginal_with_vjp(self, U: Array) -> MarginalWithVjp:
+        """The marginal at U (m, d), with its derivatives in U by the chain rule."""
         cross = self.kernel.cross(U, self.X)
         K = cross.value
         if len(self.X) == 0:
-            return MarginalWithPull(*self.marginal(U), cross, self.alpha, K)
+            return MarginalWithVjp(*self.marginal(U), cross, self.alpha, K)
         if len(self.X) <= SMALL:
             halves = self._inverse_factor @ K.T
             weights = (self._inverse_factor.T @ halves).T
@@ -175,7 +215,7 @@ class Posterior:
         std = self._std(np.einsum("nm,nm->m", halves, halves))
         floored = std <= np.sqrt(FLOOR) * self.kernel.scale
         weights *= np.where(floored, 0.0, -1 / std)[:, None]
-        return MarginalWithPull(K @ self.alpha, std, cross, self.alpha, weights)
+        return MarginalWithVjp(K @ self.alpha, std, cross, self.alpha, weights)
 
     def covariance(self, A: Array, B: Array) -> Array:
         """The posterior covariance of f(A) and f(B), (len(A), len(B))."""

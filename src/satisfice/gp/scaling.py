@@ -20,14 +20,27 @@ class OutputScaler:
     """value = unwarped(centre + spread * standardised) * size; by taking out the size first nothing over- or underflows.
 
     warped(s) = s for s >= a, and a - w log(1 + (a - s) / w) below, with a = `warp_below` and w = `warp_width`.
+
+    Parameters
+    ----------
+    size
+        What values are divided by first.
+    centre, spread
+        The mean and standard deviation of warped values / size.
+    constant
+        Whether there are several values and no two differ.
+    digits_lost
+        Whether the values differ only in their last digits.
+    warp_below, warp_width
+        a and w, in values / size; a is minus infinity without warping.
     """
 
     size: float = 1.0
     centre: float = 0.0
     spread: float = 1.0
-    constant: bool = False  # there are several values and no two differ
-    digits_lost: bool = False  # the values differ only in their last digits
-    warp_below: float = -np.inf  # in values / size; minus infinity: linear
+    constant: bool = False
+    digits_lost: bool = False
+    warp_below: float = -np.inf
     warp_width: float = 1.0
 
     def standardise(self, y: npt.ArrayLike) -> Array:
@@ -66,7 +79,22 @@ class OutputScaler:
 
 
 def scaler_of(y: Array, target: float, *, warp: bool = False) -> OutputScaler:
-    """The scaler that gives y mean 0 and standard deviation 1; equal values are scaled by their distance from the target."""
+    """The scaler that gives y mean 0 and standard deviation 1; equal values are scaled by their distance from the target.
+
+    Parameters
+    ----------
+    y
+        The values (n,); n may be 0.
+    target
+        The value to reach.
+    warp
+        Whether values below the median are warped.
+
+    Returns
+    -------
+    OutputScaler
+        The scaler.
+    """
     size = max(float(np.abs(y).max(initial=0.0)) or abs(target) or 1.0, 1e-300)
     shares = y / size
     centre = float(shares.mean()) if len(y) else target / size

@@ -1,8 +1,16 @@
 """Standard, simple and lenient regret of a sequence of true values (paper, section 2 and 2.1).
 
-values are f(x_1), ..., f(x_T), shape (..., T), maximum is f* = f(x*), and delta is the paper's Delta: an
-action is good when its value reaches the target f* - delta. A value exactly at the target is good. Where no
+An action is good when its value reaches the target f* - delta; a value exactly at the target is good. Where no
 value is above `maximum`, 0 <= hinge <= gap <= standard holds exactly, rounding included.
+
+Parameters
+----------
+values : array-like (..., T)
+    The true values f(x_1), ..., f(x_T), in every function of this module.
+maximum : float
+    f* = f(x*).
+delta : float
+    The paper's Delta, what a good action may lose against the maximum.
 """
 
 from numbers import Real
@@ -22,8 +30,8 @@ def _values(values: npt.ArrayLike) -> Array:
         checked = np.array(np.nan)
     if checked.ndim == 0 or not np.isfinite(checked).all():
         raise BadInput(
-            "regret: `values` must be an array (..., T) of finite numbers, the true f(x_t); leave out the steps that failed; "
-            f"got {values!r:.80}"
+            "`values` must be an array (..., T) of finite numbers, the true f(x_t); leave out the steps that failed; "
+            f"got {values!r:.80}."
         )
     return checked
 
@@ -33,8 +41,8 @@ def _target(maximum: float, delta: float) -> float:
     numbers = all(isinstance(each, Real) for each in (maximum, delta))
     if not (numbers and np.isfinite(maximum) and np.isfinite(delta) and delta >= 0):
         raise BadInput(
-            "regret: `maximum` must be f*, a finite number, and `delta` a finite number of at least 0; "
-            f"got {maximum!r:.80} and {delta!r:.80}"
+            "`maximum` must be f*, a finite number, and `delta` a finite number of at least 0; "
+            f"got {maximum!r:.80} and {delta!r:.80}."
         )
     return float(maximum - delta)
 

@@ -8,134 +8,139 @@ from typing import Any
 
 import jinja2
 import numpy as np
+import optuna
 from markupsafe import Markup
 
 from satisfice.checks import sign_of
-from satisfice.errors import NumericalFailure
-from satisfice.report import plots, slices
-from satisfice.report.output import check_path, write_file
-from satisfice.report.svg import scale_around, shown
-from satisfice.report.text import cost, goal, headline, percent, sentences
+from satisfice.errors import BadInput, NumericalFailure
+from satisfice.report import plots, slices, text
+from satisfice.report.files import check_path, write_file
+from satisfice.report.svg import Linear, scale_around, shown
 from satisfice.study.proposal import ENDED
-from satisfice.study.snapshot import Evaluation, StudySnapshot, parameter_names
+from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot, parameter_names
+from satisfice.study.snapshot import snapshot as snapshot_of
 
 ROWS = 1_000  # of the table
 DRAWN = 800  # evaluations in the history
 FEW = 250  # evaluations in each of the other plots
 MOST = 12  # parameters that are drawn
+WIDTHS = (900.0, 420.0)  # of the pictures that are drawn twice, for a wide and for a narrow screen
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A plot with its heading, what it shows in words, and what to know when reading it."""
+    """A plot with its heading, what it shows in words, and another plot for a narrow screen."""
 
     name: str
     kind: str
     text: str
     svg: Markup
-    narrow: Markup | None = None  # another one for a narrow screen
+    narrow: Markup | None = None
 
 
-def write(snapshot: StudySnapshot, path: str | os.PathLike[str]) -> Path:
-    """Write the page to a file by `satisfice.report.output.write_file`, which never replaces a study, and return its path."""
+def write_report(
+    study: optuna.Study | StudyAnswer, path: str | os.PathLike[str], *, target: float | None = None
+) -> Path:
+    """Write a study as one HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    study
+        A study, or the answer of `find` or `answer_of`.
+    path
+        Where to write. A study is never replaced.
+    target
+        The value to reach; None for the target that is stored in the study.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    BadInput
+        If the study has no finished trial or no target, or the file cannot be written.
+    """
+    found = study.study if isinstance(study, StudyAnswer) else study
+    if found is None:
+        raise BadInput("`study` must be a study, or an answer that has one; got an answer without a study.")
+    return write(snapshot_of(found, target), path)
+
+
+def write(snapshot: StudySnapshot, path: str | os.PathLike[str], resume: str | None = None) -> Path:
+    """Write the report to a file.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+    path
+        Where to write. A study is never replaced; see `satisfice.report.files.write_file`.
+    resume
+        The command line that continues the study, shown unless a good setting has been found.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
     check_path(path)  # before the work
-    return write_file(path, html(snapshot).encode(errors="replace"))
+    return write_file(path, html(snapshot, resume).encode(errors="replace"))
 
 
-def html(snapshot: StudySnapshot) -> str:
-    """The page as a text."""
+def html(snapshot: StudySnapshot, resume: str | None = None) -> str:
+    """Return the report as a text; the parameters are those of `write`."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-    )
+    )  # fmt: skip
     environment.filters["shown"] = shown
-    told = [each for each in snapshot.evaluations if each.state != "cancelled"]
+    evaluations = [each for each in snapshot.evaluations if each.state != "cancelled"]
     return environment.get_template("page.html").render(
-        snapshot=snapshot,
-        answer=snapshot.answer,
-        headline=headline(snapshot),
-        sentences=sentences(snapshot),
-        goal=goal(snapshot.config),
-        facts=_facts(snapshot),
-        cost=cost(snapshot),
-        pictures=pictures(snapshot),
-        names=parameter_names(snapshot.space, told),
-        rows=told[-ROWS:],
-        total=len(told),
-        stored=_config(snapshot),
-    )
-
-
-def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
-    """What is known of the setting, as (what, text)."""
-    answer, said = snapshot.answer, []
-    if answer.value is not None and answer.interval is not None:
-        low, high = answer.interval
-        said.append(("value", shown(answer.value)))
-        if low < high:
-            sure = percent(snapshot.config.confidence)
-            said.append((f"with {sure} between", f"{shown(low)} and {shown(high)}, by the model"))
-    if answer.probability is not None and not snapshot.search.deterministic:
-        said.append(("good with probability", f"{percent(answer.probability)}, by the model"))
-    return said
-
-
-def _config(snapshot: StudySnapshot) -> list[tuple[str, str]]:
-    """What the study was asked to do, as (what, text)."""
-    config = snapshot.config
-    noise = {None: "not known in advance", "learn": "unknown, learned"}.get(config.noise)  # type: ignore[arg-type]
-    stated = "none" if config.noise == 0 else f"standard deviation {shown(config.noise)}"
-    said = [
-        ("target", goal(snapshot.config)),
-        ("confidence", percent(config.confidence)),
-        ("noise", noise or stated),
-        ("rule", shown(config.rule if isinstance(config.rule, str) else type(config.rule).__name__)),
-        ("model", shown(config.model if isinstance(config.model, str) else type(config.model).__name__)),
-        ("seed", shown(config.seed)),
-    ]
-    if config.value_range is not None:
-        said.insert(3, ("range of values", f"{shown(config.value_range[0])} to {shown(config.value_range[1])}"))
-    return said
+        snapshot=snapshot, answer=snapshot.answer, resume=resume, text=text, goal=text.goal(snapshot.config),
+        pictures=pictures(snapshot), names=parameter_names(snapshot.space, evaluations), rows=evaluations[-ROWS:],
+        total=len(evaluations),
+    )  # fmt: skip
 
 
 def pictures(snapshot: StudySnapshot) -> list[Picture]:
-    """All plots that there is something to draw in."""
+    """Return all plots for which there is data."""
     goal = plots.Goal(snapshot.config.target, snapshot.config.direction == "maximize")
     seen = [each for each in snapshot.evaluations if each.state in ("history", *ENDED)]
     valued = [each for each in seen if each.value is not None]
-    chosen = snapshot.answer.params
+    chosen, estimate, end = snapshot.answer.params, snapshot.answer.value, 1 - snapshot.config.confidence
     found: list[Picture] = []
     if seen:
-        some, said = _some(seen, DRAWN, snapshot)
-        drawn = [plots.history(some, goal, chosen, snapshot.answer.value, width) for width in (900.0, 420.0)]
-        found.append(Picture("Values", "history", said, drawn[0], drawn[1]))
+        some, note = _some(seen, DRAWN, snapshot)
+        found.append(
+            Picture("Values", "history", note, *(plots.history(some, goal, chosen, estimate, w) for w in WIDTHS))
+        )
     hopes = [(each.number, each.hope) for each in snapshot.evaluations if each.hope is not None]
     if hopes:
         numbers, values = zip(*hopes[:: -(-len(hopes) // DRAWN)], strict=True)
-        end = 1 - snapshot.config.confidence
-        text = f"The model's probability that some setting is good. Below {percent(end)} the verdict is none."
-        found.append(Picture("Hope", "hope", text, plots.hope(numbers, values, end)))
-    fresh = [] if snapshot.search.deterministic else slices.fresh_values(snapshot)
+        note = f"The model's probability that some setting is good. Below {text.percent(end)} the verdict is none."
+        found.append(Picture("Hope", "hope", note, plots.hope(numbers, values, end)))
+    fresh = [] if snapshot.search.deterministic else slices.fresh_values(snapshot)[:DRAWN]
     if fresh:
-        text = "The fresh values of the setting, and what they certify after each of them: it is good once the line has crossed "
-        bounds = slices.certified(snapshot, fresh[:DRAWN])
-        found.append(Picture("Certificate", "trace", text + "the target.", plots.trace(fresh[:DRAWN], bounds, goal)))
+        note = (
+            "The fresh values of the setting and the bound they certify. It is good once the bound crosses the target."
+        )
+        found.append(Picture("Certificate", "trace", note, plots.trace(fresh, slices.certified(snapshot, fresh), goal)))
+    some, note = _some(valued, FEW, snapshot)
     if valued and (around := slices.setting(snapshot)) is not None:
-        found += _model_pictures(snapshot, around, goal, _some(valued, FEW, snapshot)[0])
+        found += _model_pictures(snapshot, around, goal, some)
     scales = dict(list(slices.scales(snapshot).items())[:MOST])
     if valued and scales:
-        some, said = _some(valued, FEW, snapshot)
-        found.append(Picture("All settings", "parallel", said, plots.parallel(some, scales, goal, chosen)))
+        drawn = [plots.parallel(some, scales, goal, chosen, width) for width in WIDTHS]
+        found.append(Picture("All settings", "parallel", note, *drawn))
     return found
 
 
 def _model_pictures(
     snapshot: StudySnapshot, around: dict[str, Any], goal: plots.Goal, some: Sequence[Evaluation]
 ) -> list[Picture]:
-    """The map over two parameters, and the slices along all."""
+    """Return the map over two parameters and the slices along all."""
     cuts = slices.slices(snapshot, around, MOST)
     found = []
     if len(cuts) > 1:
@@ -145,27 +150,27 @@ def _model_pictures(
         except NumericalFailure:
             return []
         drawn = plots.probability_map(names, (cuts[0].scale, cuts[1].scale), edges, chances, some, around)
-        text = "Over the two parameters along which the model changes most; the others are as in the setting."
-        found.append(Picture("Probability of being good", "map", text, drawn))
-    levels = [level for cut in cuts for level in (*cut.low[::6], *cut.high[::6])]
-    values = [each.value for each in some if each.value is not None]
-    y = scale_around([*levels, *values], [goal.target, *(float(np.max(cut.mean)) for cut in cuts)])
-    for cut in cuts:
-        drawn = plots.slice_picture(cut, y, goal, some, around[cut.name])
-        found.append(Picture(cut.name, "slice", "", drawn))
-    return found
+        note = "Over the two parameters along which the model changes most; the others are as in the setting."
+        found.append(Picture("Probability of being good", "map", note, drawn))
+    y = scale_around([each.value for each in some if each.value is not None], [goal.target])
+    room = y.high - y.low  # for the bands
+    levels = [
+        level for cut in cuts for level in (*cut.low[::6], *cut.high[::6]) if y.low - room <= level <= y.high + room
+    ]
+    y = Linear(min([y.low, *levels]), max([y.high, *levels]))
+    return found + [
+        Picture(cut.name, "slice", "", plots.slice_picture(cut, y, goal, some, around[cut.name])) for cut in cuts
+    ]
 
 
 def _some(evaluations: Sequence[Evaluation], most: int, snapshot: StudySnapshot) -> tuple[list[Evaluation], str]:
-    """At most so many of the evaluations, and a sentence if some were left out: the best ones and an even part of the others."""
+    """Return at most so many evaluations, the best and an even part of the others, and a note if some were left out."""
     if len(evaluations) <= most:
         return list(evaluations), ""
     sign = sign_of(snapshot.config.direction)
     ranked = sorted(evaluations, key=lambda each: -np.inf if each.value is None else sign * each.value, reverse=True)
-    kept = {each.number for each in ranked[: most // 4]}
-    kept |= {
-        each.number for each in [each for each in evaluations if each.params == snapshot.answer.params][: most // 4]
-    }
+    chosen = [each for each in evaluations if each.params == snapshot.answer.params]
+    kept = {each.number for each in (*ranked[: most // 4], *chosen[: most // 4])}
     rest = [each for each in evaluations if each.number not in kept]
     kept |= {rest[int(k)].number for k in np.linspace(0, len(rest) - 1, most - len(kept))}
     some = [each for each in evaluations if each.number in kept]

@@ -1,4 +1,4 @@
-"""What the model of a study says around its recommended setting, as numbers for the plots."""
+"""What the model says around the recommended setting, as numbers for the plots."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -20,27 +20,23 @@ CELLS = 26  # cells along each side of a map
 
 
 def setting(snapshot: StudySnapshot) -> dict[str, Any] | None:
-    """The recommended setting, if the model can be asked around it: all its parameters are in the space, which is no table."""
-    params = snapshot.answer.params
-    if (
-        params is None
-        or snapshot.space.rows is not None
-        or not all(name in params for name in snapshot.space.distributions)
-    ):
+    """Return the recommended setting, or None if the model cannot be asked around it: in a table, or with other parameters."""
+    params, names = snapshot.answer.params, snapshot.space.parameters
+    if params is None or snapshot.space.rows is not None or not set(names) <= set(params):
         return None
-    return {name: params[name] for name in snapshot.space.distributions}
+    return {name: params[name] for name in names}
 
 
 def scales(snapshot: StudySnapshot) -> dict[str, Scale]:
-    """The scale of every parameter that is searched."""
-    return {name: scale_of(d) for name, d in snapshot.space.distributions.items() if not d.single()}
+    """Return the scale of every parameter with more than one value."""
+    return {name: scale_of(d) for name, d in snapshot.space.parameters.items() if not d.constant}
 
 
 def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> list[Slice]:
-    """The model along each parameter through the setting, that along which it changes most first."""
+    """Return the model along each parameter through the setting, the one with the largest change first."""
     z, cuts = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), []
     for name, scale in scales(snapshot).items():
-        at = grid(snapshot.space.distributions[name], FINE)
+        at = grid(snapshot.space.parameters[name], FINE)
         X = np.array([snapshot.space.encode({**chosen, name: value}) for value in at])
         try:
             mean, std = snapshot.search.predict(X)
@@ -53,23 +49,20 @@ def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> lis
 def chances(
     snapshot: StudySnapshot, chosen: Mapping[str, Any], names: tuple[str, str]
 ) -> tuple[tuple[Array, Array], Array]:
-    """Over two parameters: the edges of the cells as shares of the axes, and the probability of being good (rows: the second)."""
-    across, up = (grid(snapshot.space.distributions[name], CELLS) for name in names)
+    """Return a map over two parameters: the edges of its cells, as shares of the axes, and the probability of being good."""
+    across, up = (grid(snapshot.space.parameters[name], CELLS) for name in names)
     points = [snapshot.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
     found = snapshot.search.probability_good(np.array(points)).reshape(len(up), len(across))
-    edges = [
-        _edges(scale_of(snapshot.space.distributions[name]), at) for name, at in zip(names, (across, up), strict=True)
-    ]
-    return (edges[0], edges[1]), found
+    return (_edges(snapshot, names[0], across), _edges(snapshot, names[1], up)), found
 
 
-def _edges(scale: Scale, at: Sequence[Any]) -> Array:
-    places = [scale.place(value) for value in at]
-    return np.array([0.0, *((a + b) / 2 for a, b in pairwise(places)), 1.0])
+def _edges(snapshot: StudySnapshot, name: str, at: Sequence[Any]) -> Array:
+    scale = scale_of(snapshot.space.parameters[name])
+    return np.array([0.0, *((a + b) / 2 for a, b in pairwise(map(scale.place, at))), 1.0])
 
 
 def grid(distribution: Any, count: int) -> list[Any]:
-    """Values of a parameter from its low to its high end, at most `count`, each one allowed."""
+    """Return at most `count` allowed values of a parameter, from its low to its high end."""
     if hasattr(distribution, "choices"):
         return list(distribution.choices[:count])
     low, high, step = distribution.low, distribution.high, distribution.step
@@ -86,13 +79,13 @@ def grid(distribution: Any, count: int) -> list[Any]:
 
 
 def fresh_values(snapshot: StudySnapshot) -> list[float]:
-    """The fresh values of the recommended setting, those that a certificate rests on."""
+    """Return the fresh values of the recommended setting, on which a certificate rests."""
     point = snapshot.answer.point
     return [] if point is None else snapshot.search.observations.fresh_values(point).tolist()
 
 
 def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
-    """What the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
+    """Return the bound that the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
     sign = sign_of(snapshot.config.direction)
     certificate = snapshot.answer.certificate
     tested = certificate.candidates if certificate is not None else max(snapshot.search.observations.tested, 1)

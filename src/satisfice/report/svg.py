@@ -1,4 +1,4 @@
-"""Scales, ticks and frames of the plots, and the SVG elements that they are made of."""
+"""The SVG of the plots: scales, ticks, frames and elements."""
 
 import math
 import unicodedata
@@ -12,19 +12,20 @@ from markupsafe import Markup, escape
 from satisfice.types import LARGEST, Array
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-OUTLYING = 20.0  # a value is off the plot when it lies so many times the ordinary range away
+OUTLYING = 4.0  # values further away than so many ordinary ranges lie off the plot
+FEWEST = 5  # values among which one can be an outlier
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 14.0, 14.0, 42.0  # margins of a frame
 
 
 def shown(value: object, longest: int = 200) -> str:
-    """A name, a number or a text in one line for a reader; marks that would turn the text around are made visible."""
+    """Return a name, number or text in one line; characters that would reorder the text are made visible."""
     text = _short_power(f"{value:.6g}") if isinstance(value, float) else str(value)
     text = "".join("\ufffd" if _is_hidden(letter) else letter for letter in text[: longest + 1])
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _short_power(text: str) -> str:
-    """1e-05 as 1e-5, 1e+20 as 1e20."""
+    """Write 1e-05 as 1e-5 and 1e+20 as 1e20."""
     return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
@@ -33,7 +34,7 @@ def _is_hidden(letter: str) -> bool:
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
-    """An SVG element; everything that goes into it is escaped. `class_` is class, other underscores are hyphens."""
+    """Return an SVG element with everything escaped. `class_` is class, other underscores are hyphens."""
     kind = escape(name)
     said = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _written(value))
@@ -49,13 +50,13 @@ def _written(value: object) -> str:
 
 
 class Scale(Protocol):
-    """Where a value lies along an axis, from 0 to 1, and what is written there."""
+    """Where a value lies along an axis, from 0 to 1, and the ticks of the axis."""
 
     def place(self, value: Any) -> float:
-        """The share of the axis; values off the axis lie at its ends."""
+        """Return the share of the axis; values off the axis lie at its ends."""
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Places and their texts, about `most` of them at most."""
+        """Return places and their texts, about `most` at most."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,12 @@ class Linear:
     whole: bool = False
 
     def place(self, value: Any) -> float:
-        """(value - low) / (high - low), in halves so that huge numbers do not overflow."""
+        """Return (value - low) / (high - low), computed with halves so that huge numbers do not overflow."""
         width = self.high / 2 - self.low / 2
         return 0.5 if width == 0 else min(max((value / 2 - self.low / 2) / width, 0.0), 1.0)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Multiples of 1, 2 or 5 times a power of ten."""
+        """Return multiples of 1, 2 or 5 times a power of ten."""
         half = self.high / 2 - self.low / 2
         if not 1e-300 < half < 1e305:
             return [(self.place(end), shown(end)) for end in (self.low, self.high)]
@@ -87,7 +88,7 @@ class Linear:
 
 
 def _tick(value: float, digits: int) -> str:
-    """A round number in a few characters."""
+    """Return a round number in a few characters."""
     text = f"{value:.{digits}g}" if not 1e-4 < abs(value) < 1e6 else f"{value:.12g}"
     text = text if len(text) <= 9 else f"{value:.{digits}g}"
     return _short_power(text).replace("-", "−")
@@ -101,14 +102,14 @@ class Log:
     high: float
 
     def place(self, value: Any) -> float:
-        """log(value / low) / log(high / low)."""
+        """Return log(value / low) / log(high / low)."""
         if value <= 0:
             return 0.0
         share = (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
         return min(max(share, 0.0), 1.0)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Powers of ten; where there are fewer than two, multiples of them."""
+        """Return powers of ten, or multiples of them where there are fewer than two."""
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         if last - first < 1:
             powers = range(first - 1, last + 2)
@@ -125,23 +126,23 @@ def _power(k: int) -> str:
 
 @dataclass(frozen=True)
 class Choices:
-    """Things without an order, side by side."""
+    """Choices without an order, side by side."""
 
     values: tuple[Any, ...]
 
     def place(self, value: Any) -> float:
-        """The middle of the value's share of the axis."""
+        """Return the middle of the choice's share of the axis."""
         return (self.values.index(value) + 0.5) / len(self.values) if value in self.values else 0.0
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Every choice, or where there are many every second, third, ..."""
+        """Return every choice, or every second, third, ... where there are many."""
         every = math.ceil(len(self.values) / most)
         longest = max(4, 44 // min(len(self.values), most))
         return [(self.place(value), shown(value, longest)) for value in self.values[::every]]
 
 
 def scale_of(distribution: Any) -> Scale:
-    """The scale of a parameter."""
+    """Return the scale of a parameter."""
     if hasattr(distribution, "choices"):
         return Choices(tuple(distribution.choices))
     if distribution.log:
@@ -150,17 +151,27 @@ def scale_of(distribution: Any) -> Scale:
 
 
 def scale_around(values: Iterable[float], always: Sequence[float] = ()) -> Linear:
-    """A linear scale that shows the ordinary values and those in `always`; a few outlying ones may lie off it."""
+    """Return a linear scale that shows the ordinary values and those in `always`.
+
+    Ordinary values lie at most `OUTLYING` times the range between the 10 % and 90 % quantiles away from it, so that a few
+    outliers cannot squash the rest.
+    """
     seen = np.array([value for value in values if math.isfinite(value)])
     seen = seen if len(seen) else np.array(always or (0.0,))
+    quarters, fixed = seen / 4, [value / 4 for value in always]  # quarters do not overflow
+    low, high = float(np.quantile(quarters, 0.1, method="higher")), float(np.quantile(quarters, 0.9, method="lower"))
+    low, high = min([low, high, *fixed]), max([low, high, *fixed])
     with np.errstate(over="ignore"):
-        low, high = (float(end) for end in np.quantile(seen / 4, [0.1, 0.9]))  # quarters do not overflow
-        low, high = min([low, *(v / 4 for v in always)]), max([high, *(v / 4 for v in always)])
-        room = OUTLYING * (high - low) if high > low else math.inf
-        near = seen[(seen / 4 >= low - room) & (seen / 4 <= high + room)]
+        room = OUTLYING * (high - low) if high > low and len(seen) >= FEWEST else math.inf
+        near = seen[(quarters >= low - room) & (quarters <= high + room)]
     low, high = float(min([*near, *always])), float(max([*near, *always]))
     margin = 0.12 * (high / 2 - low / 2) or 0.05 * abs(high) or 1.0
     return Linear(max(low - margin, -LARGEST), min(high + margin, LARGEST))
+
+
+def diamond(px: float, py: float, reach: float) -> str:
+    """Return the path of a diamond."""
+    return f"M{px:.1f} {py - reach:.1f}l{reach:.1f} {reach:.1f}l-{reach:.1f} {reach:.1f}l-{reach:.1f} -{reach:.1f}z"
 
 
 @dataclass(frozen=True)
@@ -174,25 +185,36 @@ class Frame:
     left: float = LEFT
 
     def at(self, x: Any, y: Any) -> tuple[float, float]:
-        """Where a pair of values lies in the picture."""
+        """Return where a pair of values lies in the picture."""
         across = self.left + self.x.place(x) * (self.width - self.left - RIGHT)
         return across, self.height - BOTTOM - self.y.place(y) * (self.height - TOP - BOTTOM)
 
     def line(self, xs: Iterable[Any], ys: Iterable[Any]) -> str:
-        """The points of a polyline."""
+        """Return the points of a polyline."""
         return " ".join(f"{px:.1f},{py:.1f}" for px, py in (self.at(x, y) for x, y in zip(xs, ys, strict=True)))
 
+    def dot(self, x: Any, y: float, text: str, kind: str, size: float) -> Markup:
+        """Return the mark of a value, with a text under the pointer: an arrow at the edge where it lies off the plot."""
+        px, py = self.at(x, y)
+        title = tag("title", text)
+        if isinstance(self.y, Linear) and not self.y.low <= y <= self.y.high:
+            up = -1 if y > self.y.high else 1
+            return tag("path", title, class_=f"arrow {kind}", d=f"M{px - 4:.1f} {py - 5 * up:.1f}h8l-4 {6 * up}z")
+        if kind == "chosen":
+            return tag("path", title, class_=kind, d=diamond(px, py, size + 1.8))
+        return tag("circle", title, class_=kind, cx=px, cy=py, r=size)
+
     def band(self, xs: Sequence[Any], low: Array, high: Array) -> Markup:
-        """The area between two curves."""
+        """Return the area between two curves."""
         return tag("polygon", class_="band", points=f"{self.line(xs, low)} {self.line(xs[::-1], high[::-1])}")
 
     def level(self, y: float, kind: str) -> Markup:
-        """A horizontal line across the frame."""
+        """Return a horizontal line across the frame."""
         _, py = self.at(0, y)
         return tag("line", class_=kind, x1=self.left, x2=self.width - RIGHT, y1=py, y2=py)
 
     def picture(self, marks: Iterable[Markup], title: str, x_name: str, y_name: str = "value") -> Markup:
-        """The whole picture: the axes with their names, and the marks within."""
+        """Return the whole picture: the axes with their names, and the marks."""
         right, bottom = self.width - RIGHT, self.height - BOTTOM
         grid = [tag("line", class_="axis", x1=self.left, x2=right, y1=bottom, y2=bottom)]
         for share, text in self.y.ticks(5):
@@ -212,7 +234,7 @@ class Frame:
 
 
 def svg(width: float, height: float, title: str, parts: Iterable[Markup]) -> Markup:
-    """A picture that fills the width of its place."""
+    """Return a picture that fills the width of its place."""
     return tag(
         "svg", *parts, xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", role="img",
         aria_label=shown(title),

@@ -2,7 +2,7 @@
 
 from satisfice.report.svg import shown
 from satisfice.search.answer import MANY, probability
-from satisfice.study.config import SearchConfig
+from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
 
 HEADLINES = {
@@ -13,23 +13,18 @@ HEADLINES = {
 }
 
 
-def headline(snapshot: StudySnapshot) -> str:
-    """The verdict in one sentence."""
-    return HEADLINES[snapshot.answer.verdict]
-
-
 def sentences(snapshot: StudySnapshot) -> list[str]:
-    """The verdict, what it rests on and what is left to do, one sentence each."""
+    """Return the verdict, what it rests on and what is left to do, one sentence each."""
     return {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
-def goal(config: SearchConfig) -> str:
-    """The target with its side."""
+def goal(config: StudyConfig) -> str:
+    """Return the target with its side."""
     return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.target)}"
 
 
 def percent(share: float) -> str:
-    """A probability as a percentage that never reads as certain when it is not."""
+    """Return a probability as a percentage that never reads as certain when it is not."""
     if 0 < share < 0.001:
         return "less than 0.1 %"
     if 0.999 < share < 1:
@@ -37,22 +32,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
-    """What the study has cost so far, as (what, text)."""
-    answer, states = snapshot.answer, [each.state for each in snapshot.evaluations]
-    taken = [each.seconds for each in snapshot.evaluations if each.seconds is not None]
-    budget = snapshot.config.budget
-    said = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
-    for state in ("history", "failed", "pruned", "infeasible", "running"):
-        if count := states.count(state):
-            said.append(("from earlier data" if state == "history" else state, f"{count:,}"))
-    if taken:
-        said.append(("time in evaluations", duration(sum(taken))))
-    return said
+def plural(count: int, noun: str) -> str:
+    """Return the count with the noun."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def duration(seconds: float) -> str:
-    """A length of time in two units at most."""
+    """Return a length of time in at most two units."""
     if seconds < 60:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -62,69 +48,113 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
+def facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
+    """Return what is known of the setting, as (what, text)."""
+    answer, rows = snapshot.answer, []
+    if answer.value is not None and answer.interval is not None:
+        low, high = answer.interval
+        rows.append(("value", shown(answer.value)))
+        if low < high:
+            interval = f"{percent(snapshot.config.confidence)} interval"
+            rows.append((interval, f"{shown(low)} to {shown(high)}, by the model"))
+    if answer.probability is not None and not snapshot.search.deterministic:
+        rows.append(("good with probability", f"{percent(answer.probability)}, by the model"))
+    return rows
+
+
+def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
+    """Return what the study has cost so far, as (what, text)."""
+    answer, states = snapshot.answer, [each.state for each in snapshot.evaluations]
+    seconds = [each.seconds for each in snapshot.evaluations if each.seconds is not None]
+    budget = snapshot.config.budget
+    rows = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
+    for state in ("history", "failed", "pruned", "infeasible", "running"):
+        if count := states.count(state):
+            rows.append(("from earlier data" if state == "history" else state, f"{count:,}"))
+    return rows + ([("time in evaluations", duration(sum(seconds)))] if seconds else [])
+
+
+def configuration(config: StudyConfig) -> list[tuple[str, str]]:
+    """Return what the study was asked to do, as (what, text)."""
+    noise = {None: "not known in advance", "learn": "unknown, learned", 0: "none"}.get(config.noise)  # type: ignore[arg-type]
+    rows = [
+        ("target", goal(config)),
+        ("confidence", percent(config.confidence)),
+        ("noise", noise or f"standard deviation {shown(config.noise)}"),
+        *((name, shown(each if isinstance(each, str) else type(each).__name__))
+          for name, each in (("rule", config.rule), ("model", config.model))),
+        ("seed", shown(config.seed)),
+    ]  # fmt: skip
+    if config.value_range is not None:
+        rows.insert(3, ("range of values", f"{shown(config.value_range[0])} to {shown(config.value_range[1])}"))
+    return rows
+
+
 def _good(snapshot: StudySnapshot) -> list[str]:
-    certificate, confidence = snapshot.answer.certificate, snapshot.config.confidence
+    answer, config, certificate = snapshot.answer, snapshot.config, snapshot.answer.certificate
     if certificate is None or certificate.repeats == 0:
-        value = "" if snapshot.answer.value is None else f"{shown(snapshot.answer.value)}; "
-        why = "noise=0 was stated" if certificate is None else certificate.guarantee
-        return [f"Its value is {value}the target is {goal(snapshot.config)}.", f"{why[0].upper()}{why[1:]}."]
-    side = "at least" if snapshot.config.direction == "maximize" else "at most"
-    said = [
-        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(snapshot.config)}.",
-        f"It is certified by {certificate.repeats} fresh evaluation{'s' * (certificate.repeats > 1)} of it, made after it had "
-        f"been chosen. At {percent(confidence)} confidence no bad setting is ever called good, however many are tested "
-        f"(this is candidate {certificate.candidates}) and whenever one looks.",
+        value = "" if answer.value is None else f"{shown(answer.value)}; "
+        why = "`noise=0` was stated" if certificate is None else certificate.guarantee
+        return [f"Its value is {value}the target is {goal(config)}.", f"{why[0].upper()}{why[1:]}."]
+    side = "at least" if config.direction == "maximize" else "at most"
+    text = [
+        f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(config)}.",
+        f"It is certified by {plural(certificate.repeats, 'fresh evaluation')}, made after the setting had been chosen. At "
+        f"{percent(config.confidence)} confidence no bad setting is ever called good, however many are tested (this is candidate "
+        f"{certificate.candidates}) and whenever you look.",
         f"The guarantee: {certificate.guarantee}.",
     ]
     if certificate.skewed:
-        said.append(
-            "But the fresh values look skewed, and the guarantee needs Gaussian noise: state the range of the values."
+        text.append(
+            "However, the fresh values look skewed and the guarantee assumes Gaussian noise: state the range of the values."
         )
-    return said
+    return text
 
 
 def _none(snapshot: StudySnapshot) -> list[str]:
-    size = snapshot.search.domain.size
-    said = [f"The target is {goal(snapshot.config)}."]
+    text = [f"The target is {goal(snapshot.config)}."]
     if snapshot.search.observations.proven:
-        return [*said, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
+        size = snapshot.search.domain.size
+        return [*text, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
     rest = probability(1 - snapshot.config.confidence)
-    return [*said, f"Every confidence bound of the stated kernel lies below it; they all hold but for {rest}."]
+    return [*text, f"Every confidence bound of the stated kernel lies below it; they all hold but for {rest}."]
 
 
 def _unlikely(snapshot: StudySnapshot) -> list[str]:
     answer = snapshot.answer
-    said = [f"The target is {goal(snapshot.config)}."]
+    text = [f"The target is {goal(snapshot.config)}."]
     if answer.hope is not None:
-        said.append(
+        text.append(
             f"The model's probability that some setting reaches it is {percent(answer.hope)}. The model had predicted settings "
             "drawn at random well, before it saw them."
         )
     if answer.share is not None:
         share = str(answer.share)
-        said.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
-    said.append(
-        "This is no proof: no search can exclude a narrow peak. A lower target, a wider space or a larger budget "
-        "(with `give_up=False`) are what can be tried."
+        text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
+    text.append(
+        "This is no proof: no search can exclude a narrow peak. You can try an easier target, a wider space or a larger budget "
+        "with `give_up=False`."
     )
-    return said
+    return text
 
 
 def _open(snapshot: StudySnapshot) -> list[str]:
-    answer = snapshot.answer
-    said = [f"The target is {goal(snapshot.config)}."]
+    answer, budget = snapshot.answer, snapshot.config.budget
+    text = [f"The target is {goal(snapshot.config)}."]
     if answer.value is not None and answer.probability is not None:
-        said.append(
+        text.append(
             f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "
             f"{percent(answer.probability)}, by the model."
         )
     if answer.hope is not None:
-        said.append(f"The hope that some setting reaches it is {percent(answer.hope)}.")
+        text.append(f"The hope that some setting reaches it is {percent(answer.hope)}.")
     if answer.needed is not None and answer.needed > MANY:
-        said.append(f"By the model more than {MANY:,} further evaluations would be needed: think about a lower target.")
+        text.append(f"By the model, more than {MANY:,} further evaluations are needed: consider an easier target.")
     elif answer.needed is not None:
-        confirming = "" if answer.repeats is None else ", to confirm the setting below"
-        said.append(f"About {answer.needed:,} more evaluation{'s' * (answer.needed > 1)} are needed{confirming}.")
-    if snapshot.config.budget is not None and answer.evaluations + answer.failures >= snapshot.config.budget:
-        said.append(f"The budget of {snapshot.config.budget:,} evaluations is spent; a larger one goes on from here.")
-    return said
+        purpose = "" if answer.repeats is None else " to confirm the setting below"
+        text.append(
+            f"About {plural(answer.needed, 'more evaluation')} {'is' if answer.needed == 1 else 'are'} needed{purpose}."
+        )
+    if budget is not None and answer.evaluations + answer.failures >= budget:
+        text.append(f"The budget of {plural(budget, 'evaluation')} is spent; raise it to continue.")
+    return text

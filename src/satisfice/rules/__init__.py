@@ -1,4 +1,4 @@
-"""The rules: each turns a belief into one point. `RULES` is the only list of them."""
+"""Rules: each turns a belief into one point. `RULES` lists them by name."""
 
 from typing import Protocol, runtime_checkable
 
@@ -9,10 +9,11 @@ from satisfice.rules.analytic import ExpectedExcess, ExpectedImprovement, Probab
 from satisfice.rules.aspiration import Aspiration
 from satisfice.rules.baselines import ExploreThenCommit, Random, Sobol
 from satisfice.rules.elimination import Elimination, GoodElimination
+from satisfice.rules.entropy import MaxValueEntropy
 from satisfice.rules.goodarms import AnytimeThresholding, DilemmaOfConfidence, UpperBoundGoodArm
 from satisfice.rules.knownoptimum import ConfidenceBoundMinimisation, ExpectedRegret
 from satisfice.rules.levelset import LevelSetEstimation, Straddle, TruncatedVariance
-from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead, MaxValueEntropy
+from satisfice.rules.lookahead import GoodActionSearch, JointGoodActionSearch, Lookahead
 from satisfice.rules.requirements import Requirements
 from satisfice.rules.thompson import FirstSatisficingThompson, SatisficingThompson, ThompsonSampling
 from satisfice.rules.ucb import DoubledConfidence, IntersectedConfidence, UpperConfidence
@@ -20,23 +21,23 @@ from satisfice.types import Array
 
 
 class Rule(Protocol):
-    """A frozen value that proposes the next point to evaluate; `requirements`, if it has them, say what it needs."""
+    """Proposes the next point to evaluate; frozen. Its `requirements`, if any, say what it needs."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """One point (d,) of the unit cube, on the domain's lattice."""
+        """A point (d,) of the unit cube that the domain has."""
 
 
 @runtime_checkable
 class RememberingRule(Protocol):
-    """A rule that folds what it must know of the past into `belief.memory`, at every tell and never at ask."""
+    """A rule that summarises the past in `belief.memory`, at every tell and never at ask."""
 
     def remember(self, belief: Belief) -> object:
-        """The new memory, from the belief after the newest value with the old memory in it."""
+        """The new memory, given the belief after the newest value, which contains the old memory."""
 
 
 @runtime_checkable
 class ConcludingRule(Protocol):
-    """A rule that can tell that no action is good."""
+    """A rule that can conclude that no action is good."""
 
     def nothing_left(self, memory: object) -> bool:
         """Whether every point has been ruled out."""
@@ -75,5 +76,16 @@ RULES: dict[str, type[Rule]] = {
 
 
 def requirements_of(rule: Rule) -> Requirements:
-    """What a rule asks of domain and model."""
+    """What a rule needs of the domain and the model.
+
+    Parameters
+    ----------
+    rule
+        Any rule.
+
+    Returns
+    -------
+    Requirements
+        Its `requirements`, or none.
+    """
     return getattr(rule, "requirements", Requirements())

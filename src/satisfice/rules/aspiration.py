@@ -8,31 +8,43 @@ from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import SAME, best_from, best_of, candidates
-from satisfice.rules.analytic import MixedScore, probability_score
+from satisfice.acquisition.scores import MixedScore, probability_score
 from satisfice.types import Array
 
-# The distance that is kept, as a root mean square over the coordinates, is drawn from between these.
-NEAREST, FARTHEST = 0.02, 0.3
-COPIES = 40  # of each of the best points
-HUNCH = 8  # evaluations without a rise until a switch is tried
-TRIED = 0.1  # so near to a point that was asked, as a root mean square, a switch is not tried again
+NEAREST, FARTHEST = 0.02, 0.3  # range of the distance to keep from asked points, as a root mean square over coordinates
+COPIES = 40  # perturbed copies of each of the best points
+HUNCH = 8  # evaluations without improvement until a switch is tried
+TRIED = 0.1  # a switch is not tried again this close to an asked point, as a root mean square over coordinates
 STOPS = 17  # values of a coordinate on a line through the best point
 
 
 @dataclass(frozen=True)
 class Aspiration:
-    """PG of the target or, where the model holds that to be out of reach, of the highest level that is within it.
+    """PG of the target or, if the model considers it out of reach, of the highest level within reach.
 
-    The most probable point for a level that is `b` standard deviations away everywhere is that of the upper confidence bound
+    If a level is b standard deviations away everywhere, the point most likely to reach it maximises the upper confidence bound
     mean + b std (Wang et al. 2016). PG of a far target is thus a bound with a huge b: it asks in the corners, where the model
-    knows least. Here b is at most `reach`, of which the two take turns.
+    knows least. Here b is at most `reach`.
 
-    Even so the corners draw it: there are 2^d of them, and what is known least is always farthest out. In three and more
-    dimensions every second question therefore keeps a `margin` from the sides of the box, `early` questions a dimension long.
-    And when `patience` evaluations have not risen, every second question keeps away from all points asked before: a basin that
-    was tried in vain is left. With `sweeps`, after the early questions, every other one of these changes one coordinate of the
-    best point alone, far from what was asked: where the model is wrong about one parameter, no other would look. What the
-    domain calls a switch is set to its low end sooner, early or not: where 0 means "no limit", its neighbours say nothing of it.
+    Corners are attractive even then: there are 2^d of them, and the least known points always lie farthest out. In three and
+    more dimensions, every second early question therefore keeps a margin from the sides of the box. Once the search is stale,
+    every second question keeps away from all points asked before, to leave a basin that was tried in vain. With `sweeps`, every
+    other one of these changes a single coordinate of the best point, far from what was asked: where the model is wrong about
+    one parameter, no other question would look. Coordinates that the domain calls switches are set to their low end sooner:
+    where 0 means "no limit", its neighbours say nothing about it.
+
+    Parameters
+    ----------
+    reach
+        The largest b, for even and odd steps.
+    margin
+        The distance from the sides of the box that every second early question keeps.
+    early
+        How many questions are early, per dimension.
+    patience
+        The number of evaluations without improvement after which the search is stale.
+    sweeps
+        Whether single coordinates of the best point are swept.
     """
 
     reach: tuple[float, float] = (3.0, 5.0)
@@ -42,7 +54,7 @@ class Aspiration:
     sweeps: bool = True
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of P(f(x) >= level); where the search is stale, among the points `_elsewhere`."""
+        """The maximiser of P(f(x) >= level); if the search is stale, among points elsewhere."""
         turn, margin = belief.step % 2, self._margin(belief)
         if turn == 0:
             points = self._elsewhere(belief, margin, rng)
@@ -55,7 +67,7 @@ class Aspiration:
         return best_from(start, scores, score, belief, rng, margin)
 
     def _elsewhere(self, belief: Belief, margin: float, rng: Generator) -> Array:
-        """Where the search is stale, the points of which one is asked; none where it is not."""
+        """The points to choose from if the search is stale, none otherwise."""
         sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
         if sweeps and belief.stale >= HUNCH:
             points = _switched_off(belief)
@@ -66,13 +78,13 @@ class Aspiration:
         return _on_lines(belief) if sweeps and margin == 0 else _at_a_distance(belief, rng)
 
     def _margin(self, belief: Belief) -> float:
-        """The margin that is kept from the sides of the box; 0 where there are few corners, and after the first questions."""
+        """The margin to keep from the sides of the box; 0 where there are few corners, and after the early questions."""
         d = belief.domain.dimension
         return self.margin if d > 2 and belief.step <= 3 + self.early * d else 0.0
 
 
 def _score(belief: Belief, points: Array, reach: float) -> tuple[MixedScore, Array]:
-    """The probability of reaching the target or, if lower, the highest mean + reach std of the points; and theirs."""
+    """The score of the target or, if lower, of the highest mean + reach std of the points; and its values there."""
     marginals = belief.marginals(points)
     mean, std = belief.mixed(marginals)
     level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
@@ -81,9 +93,9 @@ def _score(belief: Belief, points: Array, reach: float) -> tuple[MixedScore, Arr
 
 
 def _at_a_distance(belief: Belief, rng: Generator) -> Array:
-    """Points spread over the domain and around the best ones, at a random least distance from all that were asked.
+    """Points all over the domain and around the best ones, at a random distance or more from all that were asked.
 
-    It is at most half of the largest distance that there is; where all points have been asked there are none.
+    The distance is at most half of the largest one available; if all points have been asked, there are none.
     """
     distance = NEAREST * (FARTHEST / NEAREST) ** rng.random()
     points = belief.points
@@ -97,9 +109,9 @@ def _at_a_distance(belief: Belief, rng: Generator) -> Array:
 
 
 def _on_lines(belief: Belief) -> Array:
-    """The best point with one coordinate changed, at least half as far from all that were asked as the farthest of these.
+    """The best point with one coordinate changed, at least half as far from all that were asked as the farthest such point.
 
-    Snapping makes the choice of a coordinate that stands for one, if it is the largest of its group.
+    Where coordinates stand for the choices of a categorical parameter, snapping selects the choice of the largest one.
     """
     d = belief.domain.dimension
     points = np.repeat(belief.best[:1], d * STOPS, axis=0)
@@ -110,7 +122,7 @@ def _on_lines(belief: Belief) -> Array:
 
 
 def _switched_off(belief: Belief) -> Array:
-    """The best point with one switch at its low end, unless something near was asked."""
+    """The best point with one switch at its low end, unless a point nearby was asked."""
     switches = list(belief.domain.switches)
     points = np.repeat(belief.best[:1], len(switches), axis=0)
     points[np.arange(len(switches)), switches] = 0.0
@@ -120,5 +132,5 @@ def _switched_off(belief: Belief) -> Array:
 
 
 def _gaps(belief: Belief, points: Array) -> Array:
-    """The distance of each point from the nearest one that was asked."""
+    """The distance from each point to the nearest one that was asked."""
     return np.asarray(cdist(points, belief.avoid).min(axis=1, initial=np.inf))

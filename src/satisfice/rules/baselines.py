@@ -1,4 +1,4 @@
-"""Rules that explore without a goal: random and sobol, the floor everything is compared with, and etc."""
+"""Rules that explore without a target, to compare others with: random, sobol, etc."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,9 +7,9 @@ from numpy.random import Generator, default_rng
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import first_free, maximise, taken, unasked
+from satisfice.acquisition.scores import bound_score
 from satisfice.errors import SpaceExhausted
 from satisfice.rules.requirements import Requirements, single
-from satisfice.rules.ucb import BoundScore
 from satisfice.types import Array
 
 
@@ -18,17 +18,17 @@ class Random:
     """Uniform over the domain."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """A point drawn uniformly, not one to be avoided."""
+        """A point drawn uniformly, but not one to avoid."""
         point = belief.domain.uniform(1, rng)
         return _unasked(belief, rng, point[0]) if taken(point, belief.avoid, belief.domain)[0] else point[0]
 
 
 @dataclass(frozen=True)
 class Sobol:
-    """The points of one scrambled Sobol sequence in turn (where there are few points: all of them in a random order)."""
+    """One scrambled Sobol sequence, point by point; on a small domain, all points in a random order."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """Point number `step` of the sequence that belongs to the search's seed, or the next one not to be avoided."""
+        """Point number `step` of the sequence that belongs to the seed, or the next one that need not be avoided."""
         same_for_every_step = default_rng([belief.seed, 0])
         count = max(64, 1 << belief.step.bit_length())
         sequence = belief.domain.candidates(count, same_for_every_step)
@@ -44,7 +44,7 @@ class Sobol:
 
 
 def _unasked(belief: Belief, rng: Generator, instead: Array) -> Array:
-    """A random point that is not to be avoided; under noise, where there is none, the one given."""
+    """A random point that need not be avoided; under noise, if there is none, `instead`."""
     try:
         return unasked(belief.domain, belief.avoid, rng)
     except SpaceExhausted:
@@ -55,14 +55,20 @@ def _unasked(belief: Belief, rng: Generator, instead: Array) -> Array:
 
 @dataclass(frozen=True)
 class ExploreThenCommit:
-    """Ask the point of largest std for `rounds` evaluations, then the point of highest mean for ever (appendix A)."""
+    """Evaluate the point of largest std for some rounds, then that of highest mean (appendix A).
+
+    Parameters
+    ----------
+    rounds
+        How many rounds explore.
+    """
 
     rounds: int = 30
 
     requirements: ClassVar = Requirements(single=True)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The most uncertain point, or from round `rounds` + 1 on the one of highest mean."""
+        """The most uncertain point, and after `rounds` rounds the one of highest mean."""
         single(belief)
         explore = belief.step <= self.rounds
-        return maximise(BoundScore(belief, by_mean=float(not explore), by_std=float(explore)), belief, rng)
+        return maximise(bound_score(belief, by_mean=float(not explore), by_std=float(explore)), belief, rng)

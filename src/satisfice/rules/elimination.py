@@ -1,4 +1,4 @@
-"""Rules that rule points out by confidence bounds on a finite set: elimination, good-elimination."""
+"""Rules that rule out points by confidence bounds on a finite set: elimination, good-elimination."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,74 +16,75 @@ from satisfice.types import Array
 Survivors = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Elimination:
-    """Ask the survivor of largest std; a point survives while its upper bound reaches every survivor's lower one (section 2.4).
+class MostUncertainSurvivor:
+    """What the rules share: they evaluate the survivor of largest std."""
 
-    After t values the bounds are mu_t -+ width(t + 1) sigma_t. The width is that of the paper's experiment with this rule
-    (section 5.1), sqrt(log(2t)^3): the narrower sqrt(log t), meant for `ucb`, rules out the best point too often.
-    With `over_all` the highest lower bound is looked for among all points, as the paper writes it (eq. Mt), not among the
-    survivors; then the set may become empty.
+    requirements: ClassVar = Requirements(finite=True, single=True)
+
+    def propose(self, belief: Belief, rng: Generator) -> Array:
+        """The survivor of largest std."""
+        points, survivors = finite_points(belief), _survivors(belief)
+        if not survivors.any():
+            raise nothing_is_good()
+        std = single(belief).marginal(points).std
+        return best_of(points, np.where(survivors, std, -np.inf), belief, rng)
+
+
+@dataclass(frozen=True)
+class Elimination(MostUncertainSurvivor):
+    """A point survives while its upper bound reaches every survivor's lower bound (section 2.4).
+
+    After t values the bounds are mu_t -+ width(t + 1) sigma_t.
+
+    Parameters
+    ----------
+    width
+        By default sqrt(log(2t)^3), as in the paper's experiment with this rule (section 5.1). The narrower sqrt(log t), meant for
+        `ucb`, rules out the best point too often.
+    over_all
+        Whether the highest lower bound is taken over all points, as the paper writes it (eq. Mt), instead of the survivors; the
+        set may then become empty.
     """
 
     width: Width | PosteriorWidth = sqrt_log_cubed
     over_all: bool = False
 
-    requirements: ClassVar = Requirements(finite=True, single=True)
-
     def remember(self, belief: Belief) -> Survivors:
         """The survivors after the newest value: a mask over the points of the domain."""
-        mean, std, half = *_marginal(belief), width_of(self.width, belief)
-        before = _survivors(belief)
-        lower = mean - half * std
+        mean, std = single(belief).marginal(finite_points(belief))
+        half, before = width_of(self.width, belief) * std, _survivors(belief)
+        lower = mean - half
         bar = lower.max() if self.over_all else lower[before].max(initial=-np.inf)
-        return before & (mean + half * std >= bar)
-
-    def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The survivor of largest std."""
-        return _most_uncertain(belief, rng)
+        return before & (mean + half >= bar)
 
 
 @dataclass(frozen=True)
-class GoodElimination:
-    """Ask the survivor of largest std; a point survives while its upper bound reaches the target (appendix C, eq. Mt2).
+class GoodElimination(MostUncertainSurvivor):
+    """A point survives while its upper bound reaches the target (appendix C, eq. Mt2).
 
-    When no point is left, no action is good, as far as the bounds hold: the verdict is `none`. Without a width of its own it has
-    that of bounds which hold where the kernel is the true one, with the search's confidence (section 3.4): the paper's heuristic
-    sqrt(log t) promises nothing, and often rules out everything after the first value.
+    When no point is left, no action is good as far as the bounds hold: the verdict is `none`.
+
+    Parameters
+    ----------
+    width
+        By default that of bounds which hold with the search's confidence if the kernel is the true one (section 3.4). The paper's
+        heuristic sqrt(log t) promises nothing, and often rules out everything after the first value.
     """
 
     width: Width | PosteriorWidth | None = None
 
-    requirements: ClassVar = Requirements(finite=True, single=True)
-
     def remember(self, belief: Belief) -> Survivors:
         """The survivors after the newest value: a mask over the points of the domain."""
-        mean, std = _marginal(belief)
+        mean, std = single(belief).marginal(finite_points(belief))
         width = self.width or promised_width(belief)
         return _survivors(belief) & (mean + width_of(width, belief) * std >= belief.target)
-
-    def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The survivor of largest std."""
-        return _most_uncertain(belief, rng)
 
     def nothing_left(self, memory: object) -> bool:
         """Whether every point has been ruled out."""
         return isinstance(memory, np.ndarray) and not memory.any()
 
 
-def _marginal(belief: Belief) -> tuple[Array, Array]:
-    return single(belief).marginal(finite_points(belief))
-
-
 def _survivors(belief: Belief) -> Survivors:
     if isinstance(belief.memory, np.ndarray):
         return belief.memory
     return np.ones(len(finite_points(belief)), dtype=bool)
-
-
-def _most_uncertain(belief: Belief, rng: Generator) -> Array:
-    points, survivors = finite_points(belief), _survivors(belief)
-    if not survivors.any():
-        raise nothing_is_good()
-    return best_of(points, np.where(survivors, _marginal(belief)[1], -np.inf), belief, rng)

@@ -1,9 +1,9 @@
-"""Rules for finite arms that know nothing of each other, by counts and means alone: hdoc, lucb-g, apt.
+"""Rules for finitely many unrelated arms, by counts and means alone: hdoc, lucb-g, apt.
 
-They read `belief.seen`, the values themselves, and no model: what one arm gives says nothing of another. Arm i of K has N_i
-values with the mean m_i; t - 1 is the number of all values, R the sub-Gaussian scale of the noise, eta the target. The rules
-are for noisy values and repeat an arm: give a search the noise (or `value_range`), and `confirm=False` to leave it every
-question.
+They read the values themselves (`belief.seen`) and no model: one arm says nothing about another. Arm i of K has N_i values with
+mean m_i; t - 1 is the number of all values, R the sub-Gaussian scale of the noise, eta the target. The rules are made for noisy
+values and pull arms repeatedly: pass the noise (or `value_range`) to the search, and `confirm=False` to leave every question to
+the rule.
 """
 
 from abc import ABC, abstractmethod
@@ -21,21 +21,32 @@ from satisfice.types import Array
 
 
 class Arms(NamedTuple):
-    """How often each arm was pulled and the mean of what it gave, each (K,); the mean of an arm not pulled is 0."""
+    """How often each arm was pulled and the mean of its values, each (K,); 0 for an arm never pulled."""
 
     counts: Array
     means: Array
 
 
 class Labels(NamedTuple):
-    """Which arms have been called good and which bad, masks (K,); the others are open."""
+    """Which arms are labelled good and which bad, masks (K,); the others are open."""
 
     good: npt.NDArray[np.bool_]
     bad: npt.NDArray[np.bool_]
 
 
 def arms_of(belief: Belief) -> Arms:
-    """Counts and means of the points of a finite domain."""
+    """Counts and means of the points of a finite domain.
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Arms
+        One arm for each point.
+    """
     arm, size = seen_at(belief), len(finite_points(belief))
     counts = np.bincount(arm, minlength=size).astype(np.float64)
     sums = np.bincount(arm, weights=belief.seen.values, minlength=size)
@@ -45,7 +56,7 @@ def arms_of(belief: Belief) -> Arms:
 def half_widths(arms: Arms, noise: float, failure: float) -> Array:
     """R sqrt(2 log(4 K N_i^2 / failure) / N_i) (K,); infinite for an arm that was not pulled (Kano et al. 2019).
 
-    With probability at least 1 - failure all intervals m_i -+ this hold at all times; values in [0, 1] have R = 1/2.
+    With probability at least 1 - failure, all intervals m_i -+ this hold at all times; values in [0, 1] have R = 1/2.
 
     Parameters
     ----------
@@ -63,17 +74,16 @@ def half_widths(arms: Arms, noise: float, failure: float) -> Array:
 
 @dataclass(frozen=True)
 class GoodArmIdentification(ABC):
-    """Call an arm good when its lower bound reaches the target, bad when its upper one does not, and pull the best open one.
+    """Call an arm good when its lower bound reaches the target, bad when its upper bound does not, and pull the best open arm.
 
-    With probability at least 1 - failure no arm is called what it is not. An arm that was called good or bad is not pulled again
-    as long as others are open; then it is the good one of the highest lower bound. When all are bad, no action is good: the
-    verdict is `none`.
+    With probability at least 1 - error_rate every such label is right. An arm with a label is not pulled while others are open;
+    after that, the good arm of the highest lower bound is. When all arms are bad, no action is good: the verdict is `none`.
     """
 
     requirements: ClassVar = Requirements(finite=True)
 
     def remember(self, belief: Belief) -> Labels:
-        """What each arm is called; that stays."""
+        """The labels of the arms; they are final."""
         arms = arms_of(belief)
         half = half_widths(arms, belief.seen.noise, belief.error_rate)
         none = np.zeros(len(half), dtype=bool)
@@ -102,15 +112,15 @@ class GoodArmIdentification(ABC):
 
     @abstractmethod
     def index(self, belief: Belief, arms: Arms) -> Array:
-        """The index of each arm (K,); an arm that was not pulled comes first whatever it has."""
+        """The index of each arm (K,); arms never pulled come first anyway."""
 
 
 @dataclass(frozen=True)
 class DilemmaOfConfidence(GoodArmIdentification):
-    """HDoC: pull the open arm of the highest m_i + R sqrt(2 log(t) / N_i), call arms by `half_widths` (Kano et al. 2019).
+    """HDoC: pull the open arm of the highest m_i + R sqrt(2 log(t) / N_i), label arms by `half_widths` (Kano et al. 2019).
 
-    A hybrid algorithm for the dilemma of confidence: the index of UCB1 looks for the best arm, of which one is certain soonest,
-    while arms are called by bounds that hold at all times.
+    A hybrid algorithm for the dilemma of confidence: the index of UCB1 looks for the best arm, which can be labelled soonest,
+    while labels need bounds that hold at all times.
     """
 
     def index(self, belief: Belief, arms: Arms) -> Array:
@@ -121,7 +131,7 @@ class DilemmaOfConfidence(GoodArmIdentification):
 
 @dataclass(frozen=True)
 class UpperBoundGoodArm(GoodArmIdentification):
-    """LUCB-G: pull the open arm of the highest m_i + `half_widths`, the bound by which arms are called too (Kano et al. 2019)."""
+    """LUCB-G: pull the open arm of the highest m_i + `half_widths`, the bound that also labels arms (Kano et al. 2019)."""
 
     def index(self, belief: Belief, arms: Arms) -> Array:
         """m_i + R sqrt(2 log(4 K N_i^2 / failure) / N_i)."""
@@ -132,13 +142,13 @@ class UpperBoundGoodArm(GoodArmIdentification):
 class AnytimeThresholding:
     """APT: pull the arm of the lowest sqrt(N_i) (|m_i - eta| + epsilon) (Locatelli, Gutzeit and Carpentier 2016).
 
-    It asks where it is least clear on which side of the target an arm is, to sort all of them within a budget; it calls none and
+    It pulls the arm whose side of the target is least clear, in order to sort all arms within a budget; it gives no labels and
     never concludes.
 
     Parameters
     ----------
     epsilon
-        How near to the target an arm may be put on the wrong side, in the model's units.
+        How close to the target the side of an arm may be wrong, in the model's units.
     """
 
     epsilon: float = 0.0
@@ -146,7 +156,7 @@ class AnytimeThresholding:
     requirements: ClassVar = Requirements(finite=True)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The arm of the lowest index; one that was not pulled comes first."""
+        """The arm of the lowest index; arms never pulled come first."""
         arms = arms_of(belief)
         index = np.sqrt(arms.counts) * (np.abs(arms.means - belief.target) + self.epsilon)
         return best_of(finite_points(belief), np.where(arms.counts > 0, -index, np.inf), belief, rng)

@@ -1,9 +1,8 @@
 """Rules for a known optimum f*, here the target: erm and cbm (Nguyen and Osborne 2020).
 
-Both see f through a Gaussian process g with f = f* - g^2 / 2, which cannot exceed f*. The values of g are sqrt(2 (f* - y_i)).
-Its prior mean is sqrt(2 f*), so that f has the prior mean 0, and its kernel is that of f: values of about unit variance are
-assumed. To first order f is Gaussian with the mean f* - mu_g^2 / 2 and the standard deviation |mu_g| sigma_g.
-`transformed=False` takes f as the model has it.
+Both model f = f* - g^2 / 2, which cannot exceed f*, by a Gaussian process g with values sqrt(2 (f* - y_i)). The prior mean of g
+is sqrt(2 f*), so that f has prior mean 0, and its kernel is that of f, which assumes values of about unit variance. To first
+order, f is Gaussian with mean f* - mu_g^2 / 2 and standard deviation |mu_g| sigma_g.
 """
 
 from dataclasses import dataclass, replace
@@ -13,29 +12,53 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import Score, log_expected_excess, mix_logs
+from satisfice.acquisition.formulas import Score, distance_bound, log_expected_excess, mix_logs
 from satisfice.acquisition.optimise import maximise
-from satisfice.rules.analytic import Formula, Mix, MixedScore
+from satisfice.acquisition.scores import Formula, Mix, MixedScore
 from satisfice.rules.widths import Width, sqrt_log
 from satisfice.types import Array
 
-LEAST = 1e-9  # std of f where g may be 0: the logarithm of the regret stays finite
+LEAST = 1e-9  # smallest std of f, so that the logarithm of the regret stays finite where g is 0
 
 
 def minus_log_regret(mean: Array, std: Array, optimum: float) -> Score:
-    """-log E[max(0, f* - f)], E[max(0, f* - f)] = (f* - mean) Phi(z) + std phi(z) with z = (f* - mean) / std."""
+    """-log E[max(0, f* - f)], where E[max(0, f* - f)] = (f* - mean) Phi(z) + std phi(z), z = (f* - mean) / std.
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    optimum
+        f*.
+
+    Returns
+    -------
+    Score
+        The score and its derivatives (m,).
+    """
     value, by_mean, by_std = log_expected_excess(-mean, std, -optimum)
     return Score(-value, by_mean, -by_std)
 
 
-def minus_bound(mean: Array, std: Array, optimum: float, width: float) -> Score:
-    """-(|mean - f*| + width * std)."""
-    off = mean - optimum
-    return Score(-np.abs(off) - width * std, -np.sign(off), np.full(len(std), -width))
-
-
 def through_square(mean: Array, std: Array, optimum: float, prior: float, formula: Formula) -> Score:
-    """A formula of mean and std of f = f* - (prior + g)^2 / 2, as one of the mean and the std of g."""
+    """Turn a formula of the mean and std of f = f* - (prior + g)^2 / 2 into one of the mean and std of g.
+
+    Parameters
+    ----------
+    mean, std
+        Those of g (m,).
+    optimum
+        f*.
+    prior
+        The prior mean of g.
+    formula
+        The formula for f.
+
+    Returns
+    -------
+    Score
+        The score and its derivatives in the mean and std of g (m,).
+    """
     mu = prior + mean
     spread = np.abs(mu) * std
     value, by_mean, by_std = formula(optimum - 0.5 * mu**2, np.maximum(spread, LEAST))
@@ -56,7 +79,7 @@ def _mix_means(log_weights: Array, values: Array) -> tuple[Array, Array]:
 
 
 def _score(belief: Belief, formula: Formula, mix: Mix, transformed: bool) -> MixedScore:
-    """A formula, of f as it is or transformed, mixed over the members."""
+    """A formula of f, or of the transformed f, mixed over the members."""
     if not transformed:
         return MixedScore(belief, formula, mix)
     optimum = belief.target
@@ -68,14 +91,12 @@ def _score(belief: Belief, formula: Formula, mix: Mix, transformed: bool) -> Mix
 
 @dataclass(frozen=True)
 class ExpectedRegret:
-    """ERM: ask where the expected regret E[max(0, f* - f(x))] is least, with f* the target (Nguyen and Osborne 2020).
-
-    On a mixture the regret is averaged over the members.
+    """ERM: minimise the expected regret E[max(0, f* - f(x))], averaged over the members (Nguyen and Osborne 2020).
 
     Parameters
     ----------
     transformed
-        Whether f is seen through g, as in the source.
+        Whether f is modelled through g, as in the source.
     """
 
     transformed: bool = True
@@ -91,16 +112,14 @@ class ExpectedRegret:
 
 @dataclass(frozen=True)
 class ConfidenceBoundMinimisation:
-    """CBM: ask where |mu(x) - f*| + width(t) sigma(x) is least, with f* the target (Nguyen and Osborne 2020).
-
-    On a mixture that is averaged over the members.
+    """CBM: minimise |mu(x) - f*| + width(t) sigma(x), averaged over the members (Nguyen and Osborne 2020).
 
     Parameters
     ----------
     width
         beta_t^{1/2} of the source.
     transformed
-        Whether f is seen through g, as in the source.
+        Whether f is modelled through g, as in the source.
     """
 
     width: Width = sqrt_log
@@ -108,7 +127,7 @@ class ConfidenceBoundMinimisation:
 
     def score(self, belief: Belief) -> MixedScore:
         """-(|mu(x) - f*| + width(t) sigma(x)) as a function of points."""
-        formula = partial(minus_bound, optimum=belief.target, width=self.width(belief.step))
+        formula = partial(distance_bound, level=belief.target, by_std=-self.width(belief.step))
         return _score(belief, formula, _mix_means, self.transformed)
 
     def propose(self, belief: Belief, rng: Generator) -> Array:

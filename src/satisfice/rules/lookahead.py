@@ -1,4 +1,4 @@
-"""Rules that look one evaluation ahead, or at the law of the maximum: gs, gs-joint, lookahead, mes."""
+"""Rules that look one evaluation ahead for a good action: gs, gs-joint, lookahead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ from numpy.random import Generator, default_rng
 from scipy.special import entr, log_ndtr, ndtr, ndtri
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import Gumbel, Score, gumbel_of_maximum, max_value_information, standard_score
-from satisfice.acquisition.optimise import best_of, descending, maximise
+from satisfice.acquisition.formulas import standard_score
+from satisfice.acquisition.maximum import Gumbel, gumbel_of_maximum
+from satisfice.acquisition.optimise import best_of, descending
 from satisfice.gp.posterior import FLOOR, Posterior, cholesky
 from satisfice.types import Array
 
-ZERO = 1e-12  # scores below this are rounding
+ZERO = 1e-12  # scores below this are rounding errors
 TINY = 1e-300
-WITNESSES = 64  # so many points stand for a domain that has more
-NODES_ON_A_BOX = 6  # there the witnesses are a choice anyway
-NODES = 12  # of the quadrature over what an evaluation may give, on each side of the target
+WITNESSES = 64  # the number of points that represent a larger domain
+NODES = 12  # of the quadrature over the value of an evaluation, on each side of the target
+NODES_ON_A_BOX = 6  # there the witnesses are a sample anyway
 
 # posterior, queries (Q, d), witnesses (M, d), target, nodes of a quadrature -> scores (Q,)
 QueryScore = Callable[[Posterior, Array, Array, float, int], Array]
@@ -26,16 +27,23 @@ QueryScore = Callable[[Posterior, Array, Array, float, int], Array]
 
 @dataclass(frozen=True)
 class OneStepAhead:
-    """For Q queries, what evaluating each would make of the marginals at M witnesses, over the values y it may give.
+    """The marginals at M witnesses after evaluating one of Q queries, for each value y it may give.
 
-    y = mu(x) + sqrt(v) xi with v = sigma^2(x) + lambda and xi ~ N(0, 1) moves the mean at x' by c xi and leaves the variance
-    sigma^2(x') - c^2, c = cov(x, x') / sqrt(v). The nodes xi split the real line where y crosses the target, since without
-    noise everything jumps there.
+    A value y = mu(x) + sqrt(v) xi with v = sigma^2(x) + lambda and xi ~ N(0, 1) moves the mean at x' by c xi and leaves the
+    variance sigma^2(x') - c^2, where c = cov(x, x') / sqrt(v). The nodes xi split the real line where y crosses the target,
+    since without noise everything jumps there.
+
+    Parameters
+    ----------
+    mean, std
+        The means (Q, nodes, M) and standard deviations (Q, 1, M).
+    weights
+        The weights of the nodes (Q, nodes); each row sums to one.
     """
 
-    mean: Array  # (Q, nodes, M)
-    std: Array  # (Q, 1, M)
-    weights: Array  # (Q, nodes), each row sums to one
+    mean: Array
+    std: Array
+    weights: Array
 
     def average(self, values: Array) -> Array:
         """E_y[values] (Q,) for values (Q, nodes)."""
@@ -44,13 +52,24 @@ class OneStepAhead:
 
 @cache
 def legendre(count: int) -> tuple[Array, Array]:
-    """Nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
+    """Nodes and weights of Gauss-Legendre quadrature on (0, 1).
+
+    Parameters
+    ----------
+    count
+        The number of nodes.
+
+    Returns
+    -------
+    nodes, weights
+        Each (count,).
+    """
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
 
 
 def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes: int) -> tuple[Array, Array, Array]:
-    """Nodes xi (Q, 2 nodes) and weights of a quadrature over y = mu(x) + sqrt(v) xi, split where y is the target; and v (Q,)."""
+    """Nodes xi (Q, 2 nodes) and weights of a quadrature over y = mu(x) + sqrt(v) xi, split at the target; and v (Q,)."""
     mean, std = posterior.marginal(queries)
     variance = std**2 + posterior.lam
     split = np.clip(ndtr((target - mean) / np.sqrt(variance)), 1e-12, 1 - 1e-12)[:, None]
@@ -62,7 +81,24 @@ def _what_it_may_give(posterior: Posterior, queries: Array, target: float, nodes
 def look_ahead(
     posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int = NODES
 ) -> OneStepAhead:
-    """The one-step look-ahead at queries (Q, d) with witnesses (M, d), by 2 `nodes` values of y a query."""
+    """The one-step look-ahead at queries (Q, d) with witnesses (M, d), by 2 `nodes` values of y per query.
+
+    Parameters
+    ----------
+    posterior
+        What is known of f.
+    queries, witnesses
+        The points to evaluate (Q, d), and those that represent the domain (M, d).
+    target
+        Where the quadrature is split.
+    nodes
+        Half the number of values y of each query.
+
+    Returns
+    -------
+    OneStepAhead
+        The marginals at the witnesses.
+    """
     xi, weights, variance = _what_it_may_give(posterior, queries, target, nodes)
     there = posterior.marginal(witnesses)
     move = posterior.covariance(queries, witnesses) / np.sqrt(variance)[:, None]
@@ -71,10 +107,24 @@ def look_ahead(
 
 
 def good_action_score(ahead: OneStepAhead, target: float, gumbel: bool = True) -> Array:
-    """E_y[P_t(max f >= target)] (Q,), the maximum over the witnesses taken as independent (paper, eq. gs_acq_1).
+    """E_y[P_t(max f >= target)] (Q,), where the maximum treats the witnesses as independent (paper, eq. gs_acq_1).
 
-    With `gumbel` the law of the maximum is the Gumbel law that has its quartiles, as in max-value entropy search; without, it is
-    the product 1 - prod_x' Phi((target - mu_t(x')) / sigma_t(x')) itself.
+    With `gumbel`, the law of the maximum is the Gumbel law with the same quartiles, as in max-value entropy search; otherwise
+    it is the product 1 - prod_x' Phi((target - mu_t(x')) / sigma_t(x')) itself.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    target
+        The value to reach.
+    gumbel
+        Whether the law of the maximum is a Gumbel law.
+
+    Returns
+    -------
+    Array
+        The scores (Q,).
     """
     if gumbel:
         return ahead.average(_gumbel(ahead).probability_above(target))
@@ -86,7 +136,20 @@ def _gumbel(ahead: OneStepAhead) -> Gumbel:
 
 
 def lookahead_score(ahead: OneStepAhead, target: float) -> Array:
-    """E_y[max_x' P_t(f(x') >= target)] (Q,): how good the best bet will be after the evaluation."""
+    """E_y[max_x' P_t(f(x') >= target)] (Q,): the expected probability of the best point after the evaluation.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    target
+        The value to reach.
+
+    Returns
+    -------
+    Array
+        The scores (Q,).
+    """
     return ahead.average(ndtr(((ahead.mean - target) / ahead.std).max(axis=2)))
 
 
@@ -95,19 +158,19 @@ def event_information(
 ) -> Array:
     """I(1{max f >= target}; y) (Q,), the maximum over the witnesses and the query itself, by joint draws of f.
 
-    After the value y = mu(x) + sqrt(v) xi a draw f~ becomes f~ + c (xi - xi~), where xi~ is what the draw itself would have given
-    (Matheron's rule). At each witness that is a straight line in xi: the xi for which none reaches the target form an interval.
+    Given the value y = mu(x) + sqrt(v) xi, a draw f~ becomes f~ + c (xi - xi~), where xi~ is the value of the draw itself
+    (Matheron's rule). This is linear in xi at each witness, so the xi for which no witness reaches the target form an interval.
 
     Parameters
     ----------
     posterior, target
-        What is known of f, and what it shall reach.
+        What is known of f, and what it should reach.
     queries, witnesses
-        The x to score (Q, d), and the points that stand for the domain (M, d).
+        The x to score (Q, d), and the points that represent the domain (M, d).
     nodes
         Half the number of values y of each query.
     draws, seed
-        How many draws of f, and from which generator.
+        The number of draws of f, and their seed.
 
     Returns
     -------
@@ -133,21 +196,48 @@ def event_information(
 
 
 def _entropy(p: Array) -> Array:
-    """That of an event of probability p, in nats; rounding may take p a little above 1."""
+    """The entropy of an event of probability p, in nats; rounding may take p slightly above 1."""
     p = np.minimum(p, 1.0)
     return np.asarray(entr(p) + entr(1 - p))
 
 
 def highest_draw(ahead: OneStepAhead, rng: Generator, draws: int = 100) -> Array:
-    """The highest of `draws` sampled maxima for each query (Q,), from the Gumbel laws; the draws are the same for each."""
+    """The highest of `draws` maxima drawn from the Gumbel law of each query (Q,), with common random numbers.
+
+    Parameters
+    ----------
+    ahead
+        The look-ahead.
+    rng
+        The random numbers.
+    draws
+        The number of draws.
+
+    Returns
+    -------
+    Array
+        The highest draw for each query (Q,).
+    """
     top = _gumbel(ahead).quantile(np.array(rng.random(draws).max()))
     return np.asarray(top.max(axis=1))
 
 
 def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]:
-    """The points to compare and those that stand for the domain: all of a small finite set, else a choice of each.
+    """The points to compare, and those that represent the domain: all of a small finite set, otherwise a sample.
 
-    Half of the queries are the most promising candidates by PG, half are spread over the domain.
+    Half of the queries are the most promising candidates by PG; the others lie all over the domain.
+
+    Parameters
+    ----------
+    belief
+        The domain, and what is known of f.
+    rng
+        The random numbers of the samples.
+
+    Returns
+    -------
+    queries, witnesses
+        The points to compare (Q, d), and those that represent the domain (M, d).
     """
     spread, near = belief.candidates(rng) if belief.points is None else (belief.points, belief.points[:0])
     if len(spread) + len(near) <= WITNESSES:
@@ -161,12 +251,17 @@ def queries_and_witnesses(belief: Belief, rng: Generator) -> tuple[Array, Array]
 
 @dataclass(frozen=True)
 class GoodActionSearch:
-    """GS: ask where, after the value, the probability that some action is good is expected to be highest (section 4.3).
+    """GS: maximise the expected probability, after the evaluation, that some action is good (section 4.3).
 
-    The exact expectation is the same for every x (the tower property); what orders the points is the approximation of the law
-    of the maximum. Independent marginals overestimate the probability, and the more so the less is known: GS prefers the values
-    that teach least (`docs/paper.md`; `gs-joint` is the repair). `gumbel=False` uses independent marginals as they are; the two
-    forms need not order the points alike. Where every score is 0, the highest sampled maximum decides.
+    The exact expectation is the same for every x (the tower property); it is the approximation of the law of the maximum that
+    orders the points. Independent marginals overestimate the probability, all the more the less is known, so GS prefers the
+    values that teach least (`docs/paper.md`; `gs-joint` is the repair). If every score is 0, the highest sampled maximum
+    decides.
+
+    Parameters
+    ----------
+    gumbel
+        Whether the law of the maximum is a Gumbel law, instead of a product of marginals; the two need not order points alike.
     """
 
     gumbel: bool = True
@@ -178,17 +273,17 @@ class GoodActionSearch:
 
 @dataclass(frozen=True)
 class JointGoodActionSearch:
-    """GS repaired: ask what tells most about whether some action is good, I(1{max f >= target}; y), by joint draws of f.
+    """GS repaired: maximise the information about whether some action is good, I(1{max f >= target}; y), by joint draws of f.
 
-    That is H(P) - E_y[H(P_t)], what the entropy of the event is expected to fall by, with P_t = P_t(max f >= target) and
-    H(p) = -p log p - (1 - p) log(1 - p). The expectation of P_t itself, which GS wants large, is P whatever x is; that of its
-    entropy depends on x, and joint draws, unlike independent marginals, do not overestimate P. Where every score is 0, the
-    highest sampled maximum decides, as in GS.
+    This is the expected reduction of the event's entropy, H(P) - E_y[H(P_t)], with P_t = P_t(max f >= target) and H(p) = -p log
+    p - (1 - p) log(1 - p). The expectation of P_t itself, which GS maximises, is P for every x; that of its entropy depends on
+    x, and joint draws, unlike independent marginals, do not overestimate P. If every score is 0, the highest sampled maximum
+    decides, as in GS.
 
     Parameters
     ----------
     draws
-        How many draws of f estimate the probabilities.
+        The number of draws of f that estimate the probabilities.
     """
 
     draws: int = 256
@@ -200,9 +295,9 @@ class JointGoodActionSearch:
 
 @dataclass(frozen=True)
 class Lookahead:
-    """Ask where, after seeing the value, the best bet is expected to be best: E_y[max_x' P_t(f(x') >= target)].
+    """Maximise the expected probability of the best point after the evaluation, E_y[max_x' P_t(f(x') >= target)].
 
-    This is what looking one step ahead for a good action can mean; unlike the score that GS approximates, it depends on x.
+    This is one meaning of looking one step ahead for a good action; unlike the exact score of GS, it depends on x.
     """
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
@@ -211,7 +306,7 @@ class Lookahead:
 
 
 def _best_query(belief: Belief, rng: Generator, score: QueryScore) -> Array:
-    """The query of the highest score averaged over the members; on a box also among points around the first best ones."""
+    """The query of the highest score, averaged over the members; on a box, points around the best queries compete too."""
     queries, witnesses = queries_and_witnesses(belief, rng)
     nodes = NODES_ON_A_BOX if belief.points is None else NODES
 
@@ -235,48 +330,9 @@ def _best_query(belief: Belief, rng: Generator, score: QueryScore) -> Array:
 
 
 def _after(score: Callable[[OneStepAhead, float], Array]) -> QueryScore:
-    """A score of what the marginals become, as one of the posterior."""
+    """Turn a score of the look-ahead into one of the posterior."""
 
     def of(posterior: Posterior, queries: Array, witnesses: Array, target: float, nodes: int) -> Array:
         return score(look_ahead(posterior, queries, witnesses, target, nodes), target)
 
     return of
-
-
-@dataclass(frozen=True)
-class MaxValueEntropy:
-    """MES: ask where the value tells most about the maximum, by draws of it from a Gumbel law (Wang and Jegelka 2017)."""
-
-    draws: int = 10
-
-    def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of the information, averaged over the members of the belief."""
-        witnesses = np.vstack(belief.candidates(rng)) if belief.points is None else belief.points
-        shares = rng.random(self.draws)
-        maxima = tuple(
-            gumbel_of_maximum(*posterior.marginal(witnesses)).quantile(shares) for _, posterior in belief.members
-        )
-        return maximise(MaxValueInformation(belief, maxima), belief, rng)
-
-
-@dataclass(frozen=True)
-class MaxValueInformation:
-    """The information about the maximum, averaged over the members, as a function of points."""
-
-    belief: Belief
-    maxima: tuple[Array, ...]  # of each member, (draws,)
-
-    def __call__(self, U: Array) -> Array:
-        """The information (m,)."""
-        pairs = zip(self.belief.members, self.maxima, strict=True)
-        return np.asarray(sum(w * max_value_information(*p.marginal(U), maxima).value for (w, p), maxima in pairs))
-
-    def with_gradient(self, U: Array) -> tuple[Array, Array]:
-        """The information (m,) and its derivatives in U (m, d)."""
-        value, gradient = np.zeros(len(U)), np.zeros(U.shape)
-        for (weight, posterior), maxima in zip(self.belief.members, self.maxima, strict=True):
-            part = posterior.marginal_with_vjp(U)
-            score: Score = max_value_information(part.mean, part.std, maxima)
-            value += weight * score.value
-            gradient += weight * part.vjp(score.by_mean, score.by_std)
-        return value, gradient

@@ -1,4 +1,4 @@
-"""What a rule asks of the domain and the model, checked when a search is made."""
+"""What a rule needs of the domain and the model, and how it reads them."""
 
 from dataclasses import dataclass
 
@@ -15,34 +15,69 @@ from satisfice.types import Array
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a rule cannot do without."""
+    """What a rule cannot do without.
 
-    finite: bool = False  # a finite domain
-    single: bool = False  # one posterior, not a mixture
-    fixed: bool = False  # a known kernel, in units that never change
+    Parameters
+    ----------
+    finite
+        A finite domain.
+    single
+        One posterior, not a mixture.
+    fixed
+        A known kernel, in units that never change.
+    """
+
+    finite: bool = False
+    single: bool = False
+    fixed: bool = False
 
     def check(self, rule: str, *, finite: bool, mixture: bool, fixed: bool) -> None:
-        """One clear error where the domain or the model does not fit."""
+        """Raise `BadInput` if the domain or the model does not suit the rule."""
         if self.finite and not finite:
-            raise BadInput(
-                f"{rule} came with no finite domain; it needs one: pass a Finite, which Box.grid(n) makes of a box"
-            )
+            raise BadInput(f"{rule} needs a finite domain; pass a Finite, which Box.grid(n) makes of a box.")
         if self.single and mixture:
             single_ones = "a FixedModel" if self.fixed else "a FixedModel or model='paper'"
-            raise BadInput(f"{rule} came with a mixture of kernels; it needs one: pass {single_ones}")
+            raise BadInput(f"{rule} needs one kernel, but the model is a mixture of kernels; pass {single_ones}.")
         if self.fixed and not fixed:
-            raise BadInput(f"{rule} came with a model that is learned; it needs a known kernel: pass a FixedModel")
+            raise BadInput(f"{rule} needs a known kernel, but the model learns its kernel; pass a FixedModel.")
 
 
 def finite_points(belief: Belief) -> Array:
-    """All points of a finite domain (m, d)."""
+    """All points of a finite domain (m, d).
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Array
+        The points (m, d).
+
+    Raises
+    ------
+    BadInput
+        If the domain is not finite.
+    """
     if belief.points is None:
-        raise BadInput("a rule for a finite domain came with another; pass a Finite, which Box.grid(n) makes of a box")
+        raise BadInput("The rule needs a finite domain; pass a Finite, which Box.grid(n) makes of a box.")
     return belief.points
 
 
 def seen_at(belief: Belief) -> npt.NDArray[np.intp]:
-    """The number of the point of a finite domain at which each value was seen (n,)."""
+    """The index of the point of a finite domain at which each value was seen (n,).
+
+    Parameters
+    ----------
+    belief
+        A belief over a finite domain.
+
+    Returns
+    -------
+    Array
+        The indices (n,).
+    """
     points = finite_points(belief)
     if len(belief.seen.values) == 0:
         return np.empty(0, dtype=np.intp)
@@ -58,17 +93,57 @@ def nothing_is_good() -> NoSurvivors:
 
 
 def promised_width(belief: Belief) -> Width:
-    """The width with which the bounds of a known kernel hold at all points of a finite domain and at all times."""
+    """The width with which bounds hold at all points of a finite domain and at all times, if the kernel is the true one.
+
+    Parameters
+    ----------
+    belief
+        The domain, and the error rate.
+
+    Returns
+    -------
+    Width
+        A function of the round.
+    """
     return BayesianWidth(len(finite_points(belief)), belief.error_rate)
 
 
 def width_of(width: Width | PosteriorWidth, belief: Belief) -> float:
-    """The width for the coming round."""
+    """The width in the coming round.
+
+    Parameters
+    ----------
+    width
+        A width.
+    belief
+        The round, and the posterior.
+
+    Returns
+    -------
+    float
+        Its value.
+    """
     return width.given(single(belief)) if isinstance(width, PosteriorWidth) else width(belief.step)
 
 
 def single(belief: Belief) -> Posterior:
-    """The only posterior of a belief that is no mixture."""
+    """The only posterior of a belief that is not a mixture.
+
+    Parameters
+    ----------
+    belief
+        A belief with one member.
+
+    Returns
+    -------
+    Posterior
+        That member.
+
+    Raises
+    ------
+    BadInput
+        If there are several.
+    """
     if len(belief.members) != 1:
-        raise BadInput("a rule for one posterior came with a mixture of kernels; pass a FixedModel or model='paper'")
+        raise BadInput("The rule needs one posterior, not a mixture of kernels; pass a FixedModel or model='paper'.")
     return belief.members[0][1]

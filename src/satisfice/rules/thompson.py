@@ -1,4 +1,4 @@
-"""Rules that draw a function from the posterior and ask where the draw says: ts, sts, sts-first."""
+"""Rules that draw a function from the posterior and follow it: ts, sts, sts-first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +14,46 @@ from satisfice.gp.posterior import Posterior, cholesky
 from satisfice.rules.requirements import seen_at
 from satisfice.types import Array
 
-LISTED = 256  # points of a box that `sts-first` knows without having tried them
-JOINTLY = 1000  # up to so many points of a finite domain are drawn jointly, exactly; beyond, by a path
+LISTED = 256  # points of a box that `sts-first` lists without having tried them
+JOINTLY = 1000  # up to this many points of a finite domain are drawn jointly; beyond, by a path
 
 
 def draw_member(belief: Belief, rng: Generator) -> Posterior:
-    """One of the posteriors, with the probability that is its weight."""
+    """One of the posteriors, drawn by its weight.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Posterior
+        A member.
+    """
     weights = np.array([weight for weight, _ in belief.members])
     return belief.members[rng.choice(len(weights), p=weights / weights.sum())][1]
 
 
 def draw_values(posterior: Posterior, points: Array, rng: Generator) -> Array:
-    """A draw of f at all points (m, d) of a finite domain, shape (m,)."""
+    """A draw of f at the points (m, d) of a finite domain, shape (m,).
+
+    Parameters
+    ----------
+    posterior
+        What is known of f.
+    points
+        The points (m, d).
+    rng
+        The random numbers.
+
+    Returns
+    -------
+    Array
+        The values (m,).
+    """
     if len(points) > JOINTLY:
         return draw_path(posterior, rng)(points)
     mean, covariance = posterior.joint(points)
@@ -35,10 +63,10 @@ def draw_values(posterior: Posterior, points: Array, rng: Generator) -> Array:
 
 @dataclass(frozen=True)
 class ThompsonSampling:
-    """TS: ask where a draw of the function is largest."""
+    """TS: evaluate the maximiser of a draw of the function."""
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The maximiser of a posterior draw, of a member drawn by its weight."""
+        """The maximiser of a draw from a member of the belief, which is drawn by its weight."""
         posterior = draw_member(belief, rng)
         if belief.points is not None:
             return best_of(belief.points, draw_values(posterior, belief.points, rng), belief, rng)
@@ -47,16 +75,20 @@ class ThompsonSampling:
 
 @dataclass(frozen=True)
 class SatisficingThompson:
-    """STS: of the points that a draw of the function calls good, ask the one nearest to `centre` (paper, eq. sts_acq).
+    """STS: of the points that a draw of the function calls good, evaluate the one nearest to a centre (paper, eq. sts_acq).
 
-    `centre` is the paper's x^c, in the user's units; by default the centre of the unit cube, whose distances count. Where the
-    draw calls no point good, its maximiser is asked.
+    Distances are those of the unit cube. If the draw calls no point good, its maximiser is evaluated.
+
+    Parameters
+    ----------
+    centre
+        The paper's x^c, in your units; by default the centre of the unit cube.
     """
 
     centre: Sequence[float] | None = None
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The nearest point of {path >= target}, or the path's maximiser where that set is empty."""
+        """The nearest point of {path >= target}, or the path's maximiser if that set is empty."""
         posterior = draw_member(belief, rng)
         d = belief.domain.dimension
         centre = np.full(d, 0.5)
@@ -83,15 +115,15 @@ class SatisficingThompson:
 
 @dataclass(frozen=True)
 class FirstSatisficingThompson:
-    """Ask the first point, in a fixed order, that a draw of the function calls good enough (Russo and Van Roy 2022, STS).
+    """Evaluate the first point, in a fixed order, that a draw of the function calls good enough (Russo and Van Roy 2022, STS).
 
-    The order is the one in which points were first evaluated; the others follow in a random order that belongs to the seed (on
-    a box, `LISTED` of them). Good enough is a value that reaches the target or, with a tolerance D, one within D of the draw's
-    maximum, as in the source: the first a with f~(a) >= max f~ - D. Where no listed point is good enough, the draw's maximiser
-    is asked.
+    Points come in the order in which they were first evaluated; the others follow in a random order that belongs to the seed
+    (on a box, `LISTED` of them). A value is good enough if it reaches the target or, with a tolerance D, lies within D of the
+    draw's maximum, as in the source: the first a with f~(a) >= max f~ - D. If no listed point is good enough, the draw's
+    maximiser is evaluated.
 
-    `sts` differs in its order: the nearest point to a centre comes first, whatever was evaluated. Here a point that was tried
-    is tried again under noise for as long as draws call it good enough, before any new one: less is learned, and sooner used.
+    `sts` differs in its order: there the point nearest to a centre comes first. Here, under noise, a point is replicated before
+    any new one as long as draws call it good enough: the rule learns less, and uses sooner what it has learned.
 
     Parameters
     ----------
@@ -102,7 +134,7 @@ class FirstSatisficingThompson:
     tolerance: float | None = None
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
-        """The first point whose drawn value is high enough and that is not to be avoided."""
+        """The first point whose drawn value is good enough and that need not be avoided."""
         posterior, fixed = draw_member(belief, rng), default_rng([belief.seed, 0])
         if belief.points is not None:
             points, values = belief.points, draw_values(posterior, belief.points, rng)
@@ -120,7 +152,7 @@ class FirstSatisficingThompson:
         return maximise(path, belief, rng) if top is None else top
 
     def _first(self, belief: Belief, points: Array, values: Array, highest: float) -> Array | None:
-        """The first of the points whose value is high enough and that is not to be avoided."""
+        """The first of the points whose value is good enough and that need not be avoided."""
         level = belief.target if self.tolerance is None else max(highest, float(values.max())) - self.tolerance
         enough = points[values >= level]
         free = first_free(enough, belief.avoid, belief.domain)
@@ -132,7 +164,7 @@ def _distance(points: Array, centre: Array) -> Array:
 
 
 def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
-    """A point of {path >= target} that is nearer to the centre than `start`, which lies in it: locally the nearest."""
+    """A point of {path >= target} that is locally the nearest to the centre, found from `start` in that set."""
     from scipy.optimize import minimize  # not needed to import the package
 
     def squared_distance(u: Array) -> tuple[float, Array]:
@@ -156,6 +188,6 @@ def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
 
 
 def _walk_back(path: Path, good: Array, wanted: Array, target: float) -> Array:
-    """The farthest of 33 steps from a good point towards a wanted one that is still good."""
+    """The last good point of 33 on the line from a good point to a wanted one."""
     line = good + np.linspace(0.0, 1.0, 33)[:, None] * (wanted - good)
     return line[np.flatnonzero(path(line) >= target)[-1]] if path(good[None])[0] >= target else good

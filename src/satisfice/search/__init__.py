@@ -1,1 +1,1 @@
-"""The search itself: what was observed, what the model makes of it, the next question and the answer."""
+"""The search: observations, what the model makes of them, the next point and the answer."""

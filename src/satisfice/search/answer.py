@@ -1,4 +1,4 @@
-"""`Answer`: what a search knows."""
+"""`Answer`: what a search knows so far."""
 
 from dataclasses import dataclass
 from html import escape
@@ -9,7 +9,7 @@ from satisfice.certify.share import ShareBound
 from satisfice.types import Array
 
 Verdict = Literal["good", "none", "unlikely", "open"]
-MANY = 10_000  # evaluations, beyond which a number says nothing any more
+MANY = 10_000  # a larger estimate of the evaluations needed says nothing
 WORDS = {
     "good": "the target is met",
     "none": "no setting reaches the target",
@@ -20,18 +20,47 @@ WORDS = {
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """What a search knows now. `value`, `interval` and `probability` speak of f at `point`, not of a lucky draw.
+    """What a search knows so far.
 
-    `verdict` is `good` (the value reaches the target), `none` (no point reaches it, by proof), `unlikely` (given up) or `open`;
-    `interval` holds f with the search's confidence and `probability` is that of the point being good, both by the model;
-    `certificate` says why a point is called good. `hope` is the model's probability that some point is good. A search that has
-    lost hope draws settings at random; `share` is what they say of the share of good settings, whatever the function. It ends
-    as `unlikely` when the model had predicted them well. `proven` says that every point was evaluated without noise; `none`
-    without that rests on the confidence bounds of a kernel that was stated.
+    A search that has lost hope draws settings at random. What they say of the share of good settings holds whatever the function
+    is. It ends as `unlikely` if the model had predicted them well.
+
+    Parameters
+    ----------
+    verdict
+        `good` (the value reaches the target), `none` (no point reaches it, by proof), `unlikely` (given up) or `open`.
+    point
+        The best point, in your units.
+    value
+        f at the point, not one lucky observation: the estimate of the model under noise.
+    interval
+        Where f lies at the point, with the search's confidence, by the model.
+    probability
+        The model's probability that the point is good.
+    hope
+        The model's probability that some point is good.
+    evaluations, failures
+        How many evaluations gave a value, and how many failed.
+    certificate
+        Why the point is called good.
+    repeats
+        About how many more fresh evaluations of the point would certify it.
+    needed
+        About how many more evaluations are needed.
+    notes
+        Remarks about the data.
+    confidence
+        The confidence that was asked for.
+    params
+        The point by the names of its parameters, if they have names.
+    proven
+        Whether every point was evaluated without noise; `none` without that rests on the confidence bounds of a stated kernel.
+    share
+        What settings drawn at random say of the share of good ones; None before there are any.
     """
 
     verdict: Verdict
-    point: Array | None = None  # in the user's units
+    point: Array | None = None
     value: float | None = None
     interval: tuple[float, float] | None = None
     probability: float | None = None
@@ -39,17 +68,17 @@ class Answer:
     evaluations: int = 0
     failures: int = 0
     certificate: Certificate | None = None
-    repeats: int | None = None  # about how many fresh evaluations of the point would certify it
-    needed: int | None = None  # about how many evaluations are needed still
+    repeats: int | None = None
+    needed: int | None = None
     notes: tuple[str, ...] = ()
-    confidence: float = 0.95  # what was asked for
-    params: dict[str, Any] | None = None  # the point by the names of its parameters, where they have names
+    confidence: float = 0.95
+    params: dict[str, Any] | None = None
     proven: bool = False
     share: ShareBound | None = None  # what settings drawn at random say of the share of good ones
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """What there is to say, as (what, text)."""
+        """The answer in words, as (what, text)."""
         said = [("verdict", f"{self.verdict}: {WORDS[self.verdict]}")]
         if self.params is not None:
             said.append(("setting", ", ".join(f"{name} = {_short(value)}" for name, value in self.params.items())))

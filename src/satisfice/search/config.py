@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from satisfice.certify.eprocess import checked_range
 from satisfice.checks import checked_direction, number, sign_of, stated_noise, whole
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Model
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
 from satisfice.types import Noise
 

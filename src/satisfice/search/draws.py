@@ -18,7 +18,7 @@ from satisfice.certify.share import (
     values_within,
 )
 from satisfice.errors import NumericalFailure
-from satisfice.gp.fit import Dataset, Model
+from satisfice.gp.models import Dataset, Model
 from satisfice.search.observations import Observations
 from satisfice.types import Array
 

@@ -11,11 +11,10 @@ from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNois
 from satisfice.certify.replicates import ReplicateLog, certificate, key_of
 from satisfice.certify.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
-from satisfice.domain.box import Domain
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
 from satisfice.search.failures import poor, tries
-from satisfice.types import Array
+from satisfice.types import Array, Domain
 
 
 class _Rows:
@@ -125,7 +124,20 @@ class Observations:
     @property
     def certificate(self) -> tuple[int, Certificate] | None:
         """The certificate with the index of an observation at its point; None as long as there is none."""
-        return self._certificate
+        if not self.deterministic or len(self.y) == 0:
+            return self._certificate
+        best, stated = self.best, self.config.noise == 0
+        if not self.own[best] or self.y[best] < self.config.goal:
+            return None
+        why = "one value is enough: `noise=0` was stated" if stated else str(self.replicates.exactness)
+        return best, Certificate(why, 1.0 if stated else None, 0, self.config.sign * float(self.y[best]), 0)
+
+    @property
+    def best(self) -> int:
+        """The index of the best own value if it is good, else of the best one of all."""
+        y = self.y
+        own = int(np.argmax(np.where(self.own, y, -np.inf)))
+        return own if self.own[own] and y[own] >= self.config.goal else int(np.argmax(y))
 
     @property
     def deterministic(self) -> bool | None:
@@ -203,18 +215,12 @@ class Observations:
             self._choice = len(values), choose(np.array(settings), np.array(values), self.config.goal)
         return self._choice[1]
 
-    def exact_certificate(self, value: float) -> Certificate:
-        """Why one value is enough: what was stated of the noise, or what the repeats showed, which has no confidence."""
-        stated = self.config.noise == 0
-        why = "one value is enough: noise=0 was stated" if stated else str(self.replicates.exactness)
-        return Certificate(why, 1.0 if stated else None, 0, self.config.sign * value, 0)
-
     def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
         """Record a value; see `Search.tell`."""
         u, limits = self._point(x), self.config.value_range
         if isinstance(value, bool | np.bool_):
             value = float(value)  # a pass or a fail
-        y = self.config.sign * number(value, "value", "; report a failed evaluation by fail(x)")
+        y = self.config.sign * number(value, "value", hint=" Report a failed evaluation by fail(x).")
         if limits is not None and not limits[0] <= value <= limits[1]:
             raise BadInput(f"`value` must lie within the stated range, {limits[0]:g} to {limits[1]:g}; got {value!r}.")
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)

@@ -1,8 +1,9 @@
 """`Search`: ask where to look, tell what was seen, and get an answer."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +12,12 @@ from numpy.random import default_rng
 from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Certificate
 from satisfice.checks import named
-from satisfice.domain.box import Box, Domain
 from satisfice.domain.finite import Finite
-from satisfice.domain.mixed import Mixed
+from satisfice.domain.parameters import native
+from satisfice.domain.product import Product
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
-from satisfice.gp.fit import Model, Note
-from satisfice.gp.models import MODELS, FixedModel
+from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.widths import BayesianWidth
@@ -25,7 +26,7 @@ from satisfice.search.config import SearchConfig
 from satisfice.search.observations import Observations
 from satisfice.search.stages import WITH_MODEL, WITHOUT_MODEL, Turn, fill_space, first_proposal
 from satisfice.search.surrogate import Estimate, Surrogate
-from satisfice.types import Array, Noise
+from satisfice.types import Array, Domain, Noise
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
 CONTRADICTED = (
@@ -42,7 +43,7 @@ class Search:
     Parameters
     ----------
     domain
-        Where to look: a `Box`, a `Mixed` or a `Finite`.
+        Where to look: a `Space`, a `Box` or a `Finite`. A point of a `Space` is a dict of its parameters.
     target
         The value to reach.
     rule
@@ -84,7 +85,7 @@ class Search:
 
     def __init__(
         self,
-        domain: Domain,
+        domain: Domain | Space,
         target: float,
         rule: str | Rule = "auto",
         *,
@@ -97,8 +98,10 @@ class Search:
         give_up: bool = True,
         seed: int = 0,
     ) -> None:
-        if not isinstance(domain, Box | Mixed | Finite):
-            raise BadInput(f"`domain` must be a Box, a Mixed or a Finite; got {domain!r}.")
+        self.space = domain if isinstance(domain, Space) else None
+        domain = domain.domain if isinstance(domain, Space) else domain
+        if not isinstance(domain, Product | Finite):
+            raise BadInput(f"`domain` must be a Space, a Box or a Finite; got {domain!r}.")
         self.config = SearchConfig(
             target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm, give_up=give_up
         )
@@ -115,6 +118,9 @@ class Search:
             fixed=isinstance(self.surrogate.model, FixedModel),
         )
         self._asked: tuple[bytes, Array] | None = None
+        self._proposed: dict[
+            str, Array
+        ] = {}  # the points of a space by their parameters: a logarithm may not come back exactly
         self._warned: set[str] = set()
 
     @property
@@ -122,7 +128,7 @@ class Search:
         """Whether the objective is free of noise; None as long as that is unknown."""
         return self.observations.deterministic
 
-    def ask(self, pending: npt.ArrayLike | Sequence[npt.ArrayLike] = ()) -> Array:
+    def ask(self, pending: npt.ArrayLike | Sequence[Any] = ()) -> Any:
         """Choose the next point to evaluate.
 
         Asking twice gives the same point, and so does a search that was told the same history.
@@ -134,8 +140,8 @@ class Search:
 
         Returns
         -------
-        Array
-            The point (d,), in your units.
+        Array or dict
+            The point (d,), in your units; of a `Space` its parameters.
 
         Raises
         ------
@@ -145,14 +151,21 @@ class Search:
             If the rule has ruled out every point.
         """
         seen = self.observations
-        waiting = seen.pending(pending)
+        waiting = seen.pending(self._points(pending))
         key = b"%d %d %d " % (len(seen.y), seen.replicates.entries, seen.unseen) + waiting.tobytes()
         if self._asked is None or self._asked[0] != key:
             with one_blas_thread():
                 self._asked = (key, self._next(waiting))
-        return self._asked[1].copy()
+        point = self._asked[1].copy()
+        if self.space is None:
+            return point
+        params = self.space.decode(point)
+        self._proposed[self._key(params)] = point
+        return params
 
-    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
+    def tell(
+        self, x: npt.ArrayLike | Mapping[str, Any], value: float, *, fresh: bool = True, held: bool = False
+    ) -> None:
         """Record the value at a point, whether you were asked for it or not.
 
         Tell the values of one point in the order in which you were asked for them: where several are evaluated at once and bad
@@ -161,7 +174,7 @@ class Search:
         Parameters
         ----------
         x
-            The point (d,), in your units.
+            The point (d,), in your units, or the parameters of a `Space`.
         value
             Its value.
         fresh
@@ -175,32 +188,29 @@ class Search:
         BadInput
             If the point lies outside the domain, or the value is not a finite number within `value_range`.
         """
-        self.observations.tell(x, value, fresh=fresh, held=held)
+        self.observations.tell(self._points([x])[0], value, fresh=fresh, held=held)
         enough = len(self.observations.y) >= self.surrogate.model.starting_points
         if enough and isinstance(self._rule, RememberingRule):
             with one_blas_thread(), suppress(NumericalFailure):  # `ask` will report it; the value is kept
                 self.surrogate.memory = self._rule.remember(self.surrogate.belief(self._step))
 
-    def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
+    def fail(self, x: npt.ArrayLike | Mapping[str, Any], *, bad: bool = False) -> None:
         """Record that the evaluation of a point failed; the search avoids its neighbourhood.
 
         Parameters
         ----------
         x
-            The point (d,), in your units.
+            The point (d,), in your units, or the parameters of a `Space`.
         bad
             Whether it has no value because it went badly: it was pruned, or broke a constraint. Such a point is never certified,
             since its other values are those that went better.
         """
-        self.observations.fail(x, bad=bad)
+        self.observations.fail(self._points([x])[0], bad=bad)
 
     def recommended(self) -> int:
         """The index of the observation at the best point: of the highest value, or posterior mean under noise."""
-        y = self.observations.y
-        if len(y) == 0:
-            raise BadInput("recommended: no value has been told yet; tell one first")
-        if self.deterministic:
-            return self._best_without_noise()
+        if len(self.observations.y) == 0:
+            raise BadInput("`recommended` needs a value, but no value has been told yet; call `tell` first.")
         with one_blas_thread():
             return self.surrogate.estimate().index
 
@@ -212,13 +222,13 @@ class Search:
 
     def probability_good(self, X: npt.ArrayLike) -> Array:
         """The model's probability (m,) that each of the points X (m, d), in your units, reaches the target."""
-        U = self.domain.to_unit(X)
+        U = self.domain.to_unit(self._points(X))
         with one_blas_thread():
             return self.surrogate.belief().probability_good(U)
 
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), all in your units."""
-        U = self.domain.to_unit(X)
+        U = self.domain.to_unit(self._points(X))
         with one_blas_thread():
             mean, std = self.surrogate.belief().marginal(U)
             scaler = self.surrogate.fit().scaler
@@ -246,6 +256,7 @@ class Search:
         return Answer(
             verdict=verdict,
             point=seen.X[estimate.index].copy(),
+            params=None if self.space is None else self.space.decode(seen.X[estimate.index]),
             value=config.sign * estimate.value,
             interval=(low, high),
             probability=estimate.probability,
@@ -260,12 +271,6 @@ class Search:
             proven=verdict == "none" and seen.proven,
             share=share,
         )
-
-    def _best_without_noise(self) -> int:
-        """The index of the best own value if it is good, else of the best one of all."""
-        y, own = self.observations.y, self.observations.own
-        best = int(np.argmax(np.where(own, y, -np.inf)))
-        return best if own[best] and y[best] >= self.config.goal else int(np.argmax(y))
 
     def _contradictions(self) -> tuple[str, ...]:
         """What own values say against what was stated, or told out of a table."""
@@ -289,16 +294,10 @@ class Search:
     def _judge(self) -> tuple[Certificate | None, Estimate, float | None]:
         """The certificate, if any, the estimate at the point to report, and the number of replicates that would certify it."""
         seen, surrogate = self.observations, self.surrogate
-        if seen.deterministic:
-            index = self._best_without_noise()
-            value = float(seen.y[index])
-            good = seen.own[index] and value >= self.config.goal
-            exact = seen.exact_certificate(value) if good else None
-            return exact, Estimate(index, value, value, value, float(good)), None
         if seen.certificate is not None:
             index, found = seen.certificate
             return found, surrogate.estimate(index), None
-        plan = surrogate.plan() if seen.deterministic is False else None
+        plan = surrogate.plan()
         if plan is None or plan.cheapest is None:
             return None, surrogate.estimate(), None
         return None, surrogate.estimate(plan.cheapest), plan.cost
@@ -325,6 +324,21 @@ class Search:
             return self._rule.nothing_left(self.surrogate.memory)
         draws = self.surrogate.draws
         return self.surrogate.lost_hope and draws.enough and draws.calibrated()
+
+    def _points(self, points: Any) -> Any:
+        """Points as arrays, whether they are told as arrays or as dicts of parameters."""
+        if self.space is None:
+            return points
+        found = []
+        for params in points:
+            if not isinstance(params, Mapping):
+                raise BadInput(f"A point of a Space must be a dict of its parameters; got {params!r:.80}.")
+            x = self.space.encode(params)  # what it refuses is refused here
+            found.append(self._proposed.get(self._key(params), x))
+        return found
+
+    def _key(self, params: Mapping[str, Any]) -> str:
+        return repr([native(params[name]) for name in self.space.parameters] if self.space else [])
 
     @property
     def _step(self) -> int:

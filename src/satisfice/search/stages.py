@@ -53,9 +53,8 @@ class Turn:
 
     @cached_property
     def plan(self) -> ReplicationPlan | None:
-        """Which point to replicate; None without noise, without a model or where replicates are not wanted."""
-        seen = self.observations
-        return self.surrogate.plan() if seen.config.confirm and seen.deterministic is False else None
+        """Which point to replicate; None without noise or a model, or with `confirm=False`."""
+        return self.surrogate.plan() if self.observations.config.confirm else None
 
     @property
     def asked(self) -> Array:
@@ -184,7 +183,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
     if u.shape != (dimension,) or u.dtype.kind not in "iuf" or not ((u >= -1e-9) & (u <= 1 + 1e-9)).all():
         raise BadInput(
             f"rule {type(rule).__name__}: `propose` must return a point of the unit cube, an array of {dimension} numbers from 0 "
-            f"to 1; got {proposal!r:.80}"
+            f"to 1; got {proposal!r:.80}."
         )
     return u.astype(np.float64)
 
@@ -194,5 +193,18 @@ WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:
-    """The point of the first stage that proposes one, None if none does."""
+    """The point of the first stage that proposes one, None if none does.
+
+    Parameters
+    ----------
+    stages
+        The stages, in order.
+    turn
+        What they know.
+
+    Returns
+    -------
+    Array or None
+        The point (d,) in the user's units.
+    """
     return next((point for stage in stages if (point := stage(turn)) is not None), None)

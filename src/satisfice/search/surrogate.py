@@ -8,19 +8,11 @@ from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
 from satisfice.certify.hope import Outlook, outlook
-from satisfice.certify.replicates import (
-    DOUBT,
-    Prospect,
-    ReplicationPlan,
-    key_of,
-    own_spread,
-    plan_replication,
-)
+from satisfice.certify.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
 from satisfice.certify.shape import rescaled
 from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
-from satisfice.gp.fit import Dataset, Fit, Model
-from satisfice.gp.models import FixedModel
+from satisfice.gp.models import Dataset, Fit, FixedModel, Model
 from satisfice.search.draws import Draws
 from satisfice.search.observations import Observations
 
@@ -30,13 +22,25 @@ SILENT, LOUD = 1e-9, 1e3  # limits of the noise in the model's units: below ther
 
 @dataclass(frozen=True)
 class Estimate:
-    """The model's view of f at an evaluated point; values to be maximised."""
+    """The model's view of f at an evaluated point; values to be maximised.
 
-    index: int  # of an observation at the point
+    Parameters
+    ----------
+    index
+        The index of an observation at the point.
+    value
+        The posterior mean.
+    low, high
+        The interval of the search's confidence.
+    probability
+        The probability of being good; None where the model fails.
+    """
+
+    index: int
     value: float
     low: float
     high: float
-    probability: float | None  # of being good; None where the model fails
+    probability: float | None
 
 
 class Surrogate:
@@ -156,8 +160,8 @@ class Surrogate:
         return len(seen.y) if seen.exhausted else len(seen.replicates.first)  # once all points are known, repeats count
 
     def plan(self) -> ReplicationPlan | None:
-        """Which point to replicate under noise, if any; None where there is no model or it fails to fit."""
-        if not self.ready:
+        """Which point to replicate, if any; None without noise or a model, or where the model fails to fit."""
+        if not self.ready or self.observations.deterministic is not False:
             return None
         try:
             fit = self.fit()
@@ -200,13 +204,16 @@ class Surrogate:
         return prospects
 
     def estimate(self, chosen: int | None = None) -> Estimate:
-        """The estimate at the point of a chosen observation, by default at that of the highest posterior mean."""
+        """The estimate at the point of a chosen observation, by default at that of the best value or posterior mean."""
         seen = self.observations
+        best = seen.best if chosen is None else chosen
+        value = float(seen.y[best])
+        if seen.deterministic:
+            return Estimate(best, value, value, value, float(value >= self.config.goal))
         try:
             fit = self.fit()
         except NumericalFailure:
-            index = int(np.argmax(seen.y)) if chosen is None else chosen
-            return Estimate(index, float(seen.y[index]), -np.inf, np.inf, None)
+            return Estimate(best, value, -np.inf, np.inf, None)
         index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
         belief = self.belief()
         u = seen.U[index : index + 1]

@@ -1,66 +1,55 @@
-"""`SearchConfig`: what a study is looking for, kept in the study itself, so that everyone who opens it knows."""
+"""`StudyConfig`: what a study is looking for, stored in the study itself, so that everyone who opens it knows."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import optuna
 
-from satisfice.domain.box import Domain
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Model
 from satisfice.gp.models import MODELS
-from satisfice.rules import RULES, Rule
+from satisfice.rules import RULES
+from satisfice.search.config import SearchConfig
 from satisfice.search.search import Search
-from satisfice.study.space import Space
-from satisfice.types import Noise
+from satisfice.types import Domain
 
-SETTINGS = "satisfice:settings"  # the user attribute of a study: these settings as JSON
+SETTINGS = "satisfice:settings"  # the user attribute of a study: this config as JSON
 VERDICT = "satisfice:verdict"  # the user attribute of a study: the last verdict
 
 
 @dataclass(frozen=True)
-class SearchConfig:
-    """What a study is looking for and how; `space` is None where the parameters are only known from the trials."""
+class StudyConfig(SearchConfig):
+    """The config of the search, and what belongs to the study.
 
-    target: float
-    direction: str = "maximize"
-    noise: Noise = None
-    confidence: float = 0.95
-    value_range: tuple[float, float] | None = None
-    rule: str | Rule = "auto"
-    model: str | Model = "auto"
-    seed: int = 0
+    Parameters
+    ----------
+    budget
+        The largest number of evaluations, None where the study's own loop decides.
+    space
+        The parameters, None where they are only known from the trials.
+    """
+
     budget: int | None = None
     space: Space | None = None
-    give_up: bool = True
 
     def search(self, domain: Domain) -> Search:
-        """A search with these settings that has been told nothing yet."""
-        return Search(
-            domain,
-            self.target,
-            self.rule,
-            model=self.model,
-            direction=self.direction,
-            noise=self.noise,
-            confidence=self.confidence,
-            value_range=self.value_range,
-            give_up=self.give_up,
-            seed=self.seed,
-        )
+        """Start a search with this config; BadInput if the rule does not suit the domain or the model."""
+        return Search(domain, **{each.name: getattr(self, each.name) for each in fields(SearchConfig)})
 
     def to_json(self) -> str:
-        """The settings as a JSON text; a rule or model of the user's own is kept by the name of its type only."""
-        stored: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """Write the config as a JSON text; of a rule or model of the user's own only the name of its type."""
+        stored: dict[str, Any] = {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name != "confirm"
+        }
         for name in ("rule", "model"):
             stored[name] = stored[name] if isinstance(stored[name], str) else type(stored[name]).__name__
         stored["space"] = None if self.space is None else json.loads(self.space.to_json())
         return json.dumps(stored)
 
     @classmethod
-    def from_json(cls, text: str) -> "SearchConfig":
-        """The settings that `to_json` wrote; in place of a rule or model of the user's own stands "auto"."""
+    def from_json(cls, text: str) -> "StudyConfig":
+        """Read what `to_json` wrote; "auto" takes the place of a rule or model of the user's own."""
         try:
             stored: dict[str, Any] = json.loads(text)
             space, limits = stored["space"], stored["value_range"]
@@ -70,16 +59,16 @@ class SearchConfig:
             stored["space"] = None if space is None else Space.from_json(json.dumps(space))
             return cls(**stored)
         except (KeyError, TypeError, ValueError) as problem:
-            raise BadInput(f"settings: {text!r:.80} came; the text that to_json gives was wanted ({problem})") from None
+            raise BadInput(f"`text` must be what `to_json` gives ({problem}); got {text!r:.80}.") from None
 
     @classmethod
-    def of(cls, study: optuna.Study) -> "SearchConfig | None":
-        """The settings that are stored in the study, None if there are none."""
+    def of(cls, study: optuna.Study) -> "StudyConfig | None":
+        """The config that is stored in the study, None if there is none."""
         stored = study.user_attrs.get(SETTINGS)
         return None if stored is None else cls.from_json(stored)
 
     def store(self, study: optuna.Study) -> None:
-        """Write the settings into the study, unless they stand there already."""
+        """Store the config in the study, unless it is there already."""
         text = self.to_json()
         if study.user_attrs.get(SETTINGS) != text:
             study.set_user_attr(SETTINGS, text)

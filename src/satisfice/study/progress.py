@@ -1,28 +1,39 @@
-"""How a search is getting on, in one line on stderr."""
+"""How a search is getting on, on stderr."""
 
 import sys
+import time
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from satisfice.search.answer import Answer
+from satisfice.study.config import StudyConfig
 
 STYLES = {"good": "green", "none": "yellow", "unlikely": "yellow", "open": "cyan"}
+PAUSE = 60.0  # seconds between two lines of a log
 
 
 class Progress:
-    """A bar in a terminal, a line that is written over in a notebook, nothing elsewhere (`wanted` True or False decides)."""
+    """A bar in a terminal, a line that is overwritten in a notebook.
 
-    def __init__(self, wanted: bool | None, budget: int, target: float) -> None:
-        self._budget, self._target = budget, target
+    Parameters
+    ----------
+    wanted
+        What to show elsewhere: None nothing, "log" a line at most once a minute, True the bar. False shows nothing anywhere.
+    config
+        The budget and the target of the search.
+    """
+
+    def __init__(self, wanted: bool | Literal["log"] | None, config: StudyConfig) -> None:
+        self._budget, self._target = config.budget or 0, config.target
         console = Console(stderr=True)
-        self._line = console.is_jupyter and wanted is not False
+        self._notebook = console.is_jupyter and wanted is not False
         self._bar: Bar | None = None
         self._task = TaskID(0)
-        if not self._line and (console.is_terminal if wanted is None else wanted):
+        if not self._notebook and wanted is not False and (console.is_terminal or wanted is True):
             columns = (
                 BarColumn(bar_width=24),
                 MofNCompleteColumn(),
@@ -30,7 +41,9 @@ class Progress:
                 TimeElapsedColumn(),
             )
             self._bar = Bar(*columns, console=console)
-            self._task = self._bar.add_task("", total=budget)
+            self._task = self._bar.add_task("", total=self._budget)
+        self._logs = wanted == "log" and self._bar is None and not self._notebook
+        self._next = time.monotonic() + PAUSE
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -42,7 +55,7 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-        if self._line:
+        if self._notebook:
             sys.stderr.write("\n")
 
     def show(self, answer: Answer) -> None:
@@ -55,6 +68,11 @@ class Progress:
         if self._bar is not None:
             text = ", ".join(said) + f", [{STYLES[answer.verdict]}]{answer.verdict}[/]"
             self._bar.update(self._task, completed=min(done, self._budget), description=text)
-        if self._line:
-            sys.stderr.write(f"\r{done}/{self._budget} evaluations, {', '.join(said)}, {answer.verdict}    ")
+        line = f"{done}/{self._budget} evaluations, {', '.join(said)}, {answer.verdict}"
+        if self._notebook:
+            sys.stderr.write(f"\r{line}    ")
+            sys.stderr.flush()
+        if self._logs and time.monotonic() >= self._next:
+            self._next = time.monotonic() + PAUSE
+            sys.stderr.write(f"satisfice: {line}\n")
             sys.stderr.flush()

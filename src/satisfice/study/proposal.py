@@ -1,4 +1,4 @@
-"""What our trials carry: the mark of a proposal, and why a trial stands for something else than an evaluation."""
+"""What our trials carry: the proposal, and why a trial stands for something else than an evaluation."""
 
 import json
 from dataclasses import dataclass
@@ -7,11 +7,13 @@ from typing import Literal
 import optuna
 from optuna.trial import FrozenTrial
 
-from satisfice.study.lease import ERROR
+from satisfice.study._optuna import set_attribute
 
-ASKED = "satisfice:asked"  # the system attribute of a trial that our sampler proposed: its mark
+ASKED = "satisfice:asked"  # the system attribute of a trial that our sampler proposed: the proposal
 CANCELLED = "satisfice:cancelled"  # the system attribute of a trial that was given up before it had a value: why
 HISTORY = "satisfice:history"  # the system attribute of a trial that stands for a row of an earlier table: which row
+ERROR = "satisfice:error"  # the system attribute of a failed trial: why
+WORKER_LOST = "worker lost"  # such a reason
 LONGEST = 2045  # characters of an attribute that every database takes
 
 State = Literal["complete", "failed", "pruned", "infeasible", "running", "history", "cancelled"]
@@ -23,20 +25,20 @@ class Proposal:
     """What our sampler proposed for a trial."""
 
     x: list[float]
-    repeats: int | None  # the number of the trial whose point is asked again
+    repeats: int | None  # the number of the trial of which this one is a replicate
     hope: float | None
 
     def write(self, study: optuna.Study, trial_id: int) -> None:
-        """Store the mark in the trial, in pieces where it is long; the first piece comes last, so that a mark is whole."""
+        """Store the proposal in the trial, in pieces if it is long; the first piece comes last, so that no part is read alone."""
         text = json.dumps({"x": self.x, "repeats": self.repeats, "hope": self.hope})
         pieces = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
         for number in reversed(range(len(pieces))):
             key = f"{ASKED}:{number}" if number else ASKED
-            study._storage.set_trial_system_attr(trial_id, key, pieces[number])
+            set_attribute(study, trial_id, key, pieces[number])
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> "Proposal | None":
-        """The mark of a trial, None if it has none."""
+        """The proposal of a trial, None if it has none."""
         text, number = trial.system_attrs.get(ASKED), 1
         if text is None:
             return None
@@ -54,5 +56,5 @@ def error_of(trial: FrozenTrial) -> str:
     """Why a trial has no usable value, in words."""
     constraint = broken(trial)
     if constraint is not None:
-        return f"the constraint {constraint!r} is {trial.constraints[constraint]:g}; at most 0 was wanted"
+        return f"the constraint {constraint!r} must be at most 0; it is {trial.constraints[constraint]:g}"
     return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))

@@ -1,4 +1,4 @@
-"""From a study to a `Search`: the trials that finished are told, those that run are pending."""
+"""`StudyReplay`: the trials of a study, told to a `Search`."""
 
 import math
 from bisect import bisect_left, insort
@@ -10,24 +10,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import optuna
-from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from satisfice.checks import sign_of
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
-from satisfice.study.config import SearchConfig
-from satisfice.study.lease import ERROR, WORKER_LOST
-from satisfice.study.proposal import ASKED, CANCELLED, ENDED, HISTORY, Proposal, State, broken, error_of
-from satisfice.study.space import Space, is_searchable
+from satisfice.study.config import StudyConfig
+from satisfice.study.distributions import LearnedSpace
+from satisfice.study.proposal import (
+    ASKED,
+    CANCELLED,
+    ENDED,
+    ERROR,
+    HISTORY,
+    WORKER_LOST,
+    Proposal,
+    State,
+    broken,
+    error_of,
+)
 from satisfice.types import Array
 
 DEADLY = 3  # a setting at which so many workers died is a failure; two may meet the same fate by chance
 
 
+def check_one_objective(study: optuna.Study) -> None:
+    """Raise BadInput if the study has several objectives."""
+    if len(study.directions) > 1:
+        raise BadInput(f"A study must have one objective; {study.study_name!r} has {len(study.directions)} objectives.")
+
+
 class Pending(NamedTuple):
-    """A running trial: its point, None as long as it has none, and whether that is asked again."""
+    """A running trial: its point, None as long as it has none, and whether it is a replicate."""
 
     number: int
     point: Array | None
@@ -35,25 +50,29 @@ class Pending(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A repeat that has ended: its point and its value."""
+    """A replicate that has ended: its point and its value."""
 
     point: Array
     value: float
 
 
 class StudyReplay:
-    """A search that follows a study: `catch_up` tells it what has finished since the last time.
+    """A search that follows a study: `catch_up` tells it of the trials that have finished since the last time.
 
-    It only saves time: a new one that reads the whole study has the same search, except that parallel workers hear of values in
-    the order in which they came in, and a new one in the order of the trials' numbers. Towards a certificate the repeats of a
-    setting always count in the order of their numbers: one that came in early is held until those before it have ended, since
-    bad evaluations may be the slow ones.
+    A new replay that reads the whole study has the same search, except that parallel workers hear of values in the order in which
+    they arrive, and a new replay in the order of the trials' numbers. Towards a certificate the replicates of a setting always
+    count in the order of their numbers: one that arrives early is held until those before it have ended, since bad evaluations
+    may be the slow ones.
+
+    Parameters
+    ----------
+    config
+        What the study is looking for.
     """
 
-    def __init__(self, config: SearchConfig) -> None:
+    def __init__(self, config: StudyConfig) -> None:
         self.config = config
-        self._union: dict[str, BaseDistribution] = {}  # where the parameters are only known from the trials
-        self._unfit: set[str] = set()  # parameters whose range changes from trial to trial, or cannot be searched
+        self._learned = LearnedSpace()  # where the parameters are only known from the trials
         self._finished: dict[int, FrozenTrial] = {}
         self._settled = 0  # so many trials, from the first one on, have all finished
         self._running: list[FrozenTrial] = []
@@ -64,14 +83,15 @@ class StudyReplay:
     def _start(self, space: Space | None) -> None:
         self.space = space
         self.search: Search | None = None if space is None else self.config.search(space.domain)
-        self._middle: dict[str, Any] = {}  # what stands for a parameter that a trial does not have
+        self._middle: dict[str, Any] = {}  # the value that stands for a parameter that a trial does not have
         if space is not None and self.config.space is None:
             self._middle = space.decode(space.domain.from_unit(np.full((1, space.domain.dimension), 0.5))[0])
         self.states: dict[int, State] = {}
+        self._answered: tuple[tuple[int, ...], Answer] | None = None  # the last answer, and what it was based on
         self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
-        self._held: dict[int, Held] = {}  # repeats whose value is known and does not count yet, by their number
+        self._held: dict[int, Held] = {}  # replicates whose value is known and does not count yet, by their number
         self.endings = 0  # so many trials have ended, without those that were cancelled before they had begun
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
         self._rows: set[str] = set()  # of an earlier table
@@ -87,9 +107,9 @@ class StudyReplay:
         self._finished.update(new)
         while self._settled in self._finished:
             self._settled += 1
-        if self.config.space is None and self._widens(new.values()):
-            space = {name: self._union[name] for name in self._union if name not in self._unfit}
-            self._start(Space(space) if space else None)
+        begun = (trial for trial in new.values() if CANCELLED not in trial.system_attrs)
+        if self.config.space is None and self._learned.widen(begun):
+            self._start(self._learned.space)
             new = self._finished
         pending = self._pending()
         for number in sorted(new):
@@ -106,7 +126,7 @@ class StudyReplay:
         self._count_unseen(pending)
 
     def _count_held(self, number: int, pending: list[Pending]) -> None:
-        """Let a repeat count, unless one of the same setting with a smaller number is running or held itself."""
+        """Count a replicate, unless one of the same setting with a smaller number is running or held itself."""
         if self.search is None or number not in self._held:
             return
         held = self._held[number]
@@ -118,28 +138,28 @@ class StudyReplay:
             del self._held[number]
 
     def ask(self, number: int) -> tuple[Proposal, dict[str, Any]]:
-        """What to try in trial `number`: its mark and its parameters, all those of another trial where that is repeated."""
+        """Propose the setting of trial `number`; with its parameters, those of the other trial if it is a replicate."""
         if self.search is None or self.space is None:
-            raise BadInput("ask: the study has no finished trial yet, so its parameters are not known")
+            raise BadInput("The study has no finished trial yet, so its parameters are not known.")
         pending = self._pending(but=number)
         self._count_unseen(pending)
         points = [each.point for each in pending if each.point is not None]
         x = self.search.ask([*points, *(held.point for held in self._held.values())])
         again = self._first.get(self._key(x))
         hope = self.search.hope() if len(self._first) else None
-        mark = Proposal(x.tolist(), None if again is None else again.number, hope)
-        return mark, self.space.decode(x) if again is None else dict(again.params)
+        proposal = Proposal(x.tolist(), None if again is None else again.number, hope)
+        return proposal, self.space.decode(x) if again is None else dict(again.params)
 
     def asking_before(self, number: int) -> list[int]:
         """The running trials with a smaller number that may be about to get their parameters."""
         return [each.number for each in self._pending(but=number) if each.point is None and each.number < number]
 
     def ignore(self, numbers: Iterable[int]) -> None:
-        """Do not wait for these trials again: nobody gives them parameters."""
+        """Stop waiting for these trials: nobody gives them parameters."""
         self._silent.update(numbers)
 
     def spent(self, before: int | None = None) -> int:
-        """How many evaluations were made or are running, of all workers; of the trials before that number only, if given."""
+        """The number of evaluations that were made or are running, by all workers; with `before`, of trials before that one."""
         if before is None:
             return len(self._ended) + len(self._running)
         return bisect_left(self._ended, before) + sum(trial.number < before for trial in self._running)
@@ -150,7 +170,7 @@ class StudyReplay:
         return self._running
 
     def errors(self, since: int = 0) -> tuple[int, list[str]]:
-        """How many evaluations have ended since trial number `since`, and what was wrong with those that failed."""
+        """The number of evaluations that have ended since trial number `since`, and the errors of those that failed."""
         failed = self._failed[bisect_left(self._failed, since) :]
         return len(self._ended) - bisect_left(self._ended, since), [error_of(self._finished[n]) for n in failed]
 
@@ -159,7 +179,13 @@ class StudyReplay:
         return dict(self._finished[number].params) if number in self._finished else {}
 
     def answer(self) -> Answer:
-        """What the search knows, with the setting by its names, and the evaluations of this study counted."""
+        """The answer of the search, with the setting by its names and the evaluations of this study counted."""
+        known = (len(self.states), len(self._held), 0 if self.search is None else self.search.observations.unseen)
+        if self._answered is None or self._answered[0] != known:
+            self._answered = known, self._judge()
+        return self._answered[1]
+
+    def _judge(self) -> Answer:
         answer = self._without_model() if self.search is None else self.search.answer()
         failures, evaluations = len(self._failed), len(self._ended) - len(self._failed)
         notes = list(answer.notes)
@@ -185,8 +211,8 @@ class StudyReplay:
         return replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
 
     def _without_model(self) -> Answer:
-        """The answer where no parameter can be searched by a model: without noise a value can still be good."""
-        sign = sign_of(self.config.direction)
+        """The answer if no parameter can be searched: without noise a value can still be good."""
+        sign = self.config.sign
         done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
         if self.config.noise != 0 or not done:
             return Answer("open")
@@ -196,23 +222,8 @@ class StudyReplay:
             "good" if good else "open", value=best.value, interval=(best.value, best.value), params=dict(best.params)
         )
 
-    def _widens(self, new: Iterable[FrozenTrial]) -> bool:
-        """Whether the trials bring parameters that the space does not have, or ranges that contradict it."""
-        changed = False
-        for trial in new:
-            if CANCELLED in trial.system_attrs:
-                continue
-            for name, distribution in trial.distributions.items():
-                if distribution.single() or name in self._unfit or self._union.get(name) == distribution:
-                    continue
-                changed = True
-                if name in self._union or not is_searchable(name, distribution):
-                    self._unfit.add(name)
-                self._union[name] = distribution
-        return changed
-
     def _tell(self, trial: FrozenTrial) -> State:
-        """Tell the search of a finished trial; what became of it."""
+        """Tell the search of a finished trial; its state."""
         if CANCELLED in trial.system_attrs:
             return "cancelled"
         row = trial.system_attrs.get(HISTORY)
@@ -237,7 +248,7 @@ class StudyReplay:
         return state if row is None else "history"
 
     def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:
-        """Whether the value can be one: False outside of the stated range."""
+        """Tell the search of a value; False if it lies outside of `value_range`."""
         if self.search is None or self.space is None or point is None:
             return True
         key = self._key(point)
@@ -253,26 +264,26 @@ class StudyReplay:
         self._first.setdefault(key, trial)
         if self.config.space is None and not self._conditional:
             named = {name for name, distribution in trial.distributions.items() if not distribution.single()}
-            self._conditional = named != set(self.space.distributions)
+            self._conditional = named != set(self.space.parameters)
         return True
 
     def _key(self, point: Array) -> bytes:
-        """What tells a setting from all others, however it was written."""
+        """The key of a setting, the same however it was written."""
         return b"" if self.search is None else self.search.observations.key(point)
 
     def _point(self, trial: FrozenTrial) -> Array | None:
-        """The point of a trial: the one that was asked, to the last bit, if it has those parameters."""
+        """The point of a trial: that of its proposal, to the last bit, if it has the proposed parameters."""
         if self.space is None or not trial.params:
             return None
         params = {name: trial.params.get(name, self._middle[name]) for name in self._middle} or trial.params
-        mark = Proposal.of(trial)
-        if mark is not None and len(mark.x) == self.space.domain.dimension:
-            x = np.array(mark.x)
+        proposal = Proposal.of(trial)
+        if proposal is not None and len(proposal.x) == self.space.domain.dimension:
+            x = np.array(proposal.x)
             asked = self.space.decode(x)
-            if self._middle:  # what was asked of parameters that the trial does not have made no difference
+            if self._middle:  # the trial does not have some of the proposed parameters
                 params = {name: trial.params.get(name, asked[name]) for name in asked}
             if asked == params:
-                with suppress(BadInput):  # the mark of another space may lie outside of this one
+                with suppress(BadInput):  # a proposal of another space may lie outside of this one
                     self.space.domain.to_unit(x)
                     return x
         with suppress(BadInput):
@@ -280,22 +291,22 @@ class StudyReplay:
         return None
 
     def _pending(self, but: int | None = None) -> list[Pending]:
-        """What is known of the running trials; those that nobody gives parameters are left out."""
+        """The running trials, except those that nobody gives parameters."""
         pending = []
         for trial in self._running:
-            mark, point = Proposal.of(trial), self._point(trial)
-            if point is None and mark is not None and self.space is not None:
+            proposal, point = Proposal.of(trial), self._point(trial)
+            if point is None and proposal is not None and self.space is not None:
                 with suppress(BadInput):
-                    self.space.domain.to_unit([mark.x])
-                    point = np.array(mark.x)
-            # a trial is not read at one moment: its parameters may be seen before its mark
+                    self.space.domain.to_unit([proposal.x])
+                    point = np.array(proposal.x)
+            # a trial is not read at one moment: its parameters may be seen before its proposal
             unknown = (
                 point is None
-                and mark is None
-                and set(trial.params) <= set(self.space.distributions if self.space else ())
+                and proposal is None
+                and set(trial.params) <= set(self.space.parameters if self.space else ())
             )
             if trial.number != but and (point is not None or (unknown and trial.number not in self._silent)):
-                pending.append(Pending(trial.number, point, mark is not None and mark.repeats is not None))
+                pending.append(Pending(trial.number, point, proposal is not None and proposal.repeats is not None))
         return pending
 
     def _count_unseen(self, pending: list[Pending]) -> None:

@@ -1,4 +1,4 @@
-"""`GoodActionSampler`: an Optuna sampler that looks for a target; `stop_when_certain`: the callback that ends the study."""
+"""`GoodActionSampler`, an Optuna sampler that looks for a target, and `stop_when_certain`, the callback that ends the study."""
 
 import threading
 import time
@@ -16,13 +16,16 @@ from optuna.trial import FrozenTrial
 
 from satisfice.checks import drawn_seed
 from satisfice.domain.box import Box
+from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted
-from satisfice.gp.fit import Model
+from satisfice.gp.models import Model
 from satisfice.rules import Rule
-from satisfice.study.config import VERDICT, SearchConfig
-from satisfice.study.lease import Look, reclaim
+from satisfice.study import _optuna
+from satisfice.study.config import VERDICT, StudyConfig
+from satisfice.study.distributions import distribution_of
 from satisfice.study.proposal import Proposal
-from satisfice.study.replay import StudyReplay
+from satisfice.study.replay import StudyReplay, check_one_objective
+from satisfice.study.workers.lease import Look, reclaim
 from satisfice.types import Noise
 
 PATIENCE = 30.0  # seconds to wait until other workers have decided what to try, so that no two try the same
@@ -31,18 +34,35 @@ RARELY = 0.2
 
 
 class GoodActionSampler(BaseSampler):  # type: ignore[misc]
-    """Proposes settings that reach the target in as few trials as possible; under noise it repeats a setting to confirm it.
+    """Proposes settings that reach a target in as few trials as possible; under noise it replicates a setting to certify it.
 
+    The parameters are learned from the trials, conditional ones as well; those that no trial has had yet, and those whose range
+    changes, are left to `independent_sampler`. Trials that fail, are pruned or break a constraint are not good, whatever their
+    value, and the sampler avoids their neighbourhood. Workers on one storage see each other's trials: a sampler keeps nothing
+    that is not in the storage. The direction is the study's.
+
+    Parameters
+    ----------
+    target
+        The value to reach.
+    noise, confidence, value_range, rule, model
+        As in `satisfice.Search`.
+    seed
+        The seed of all random numbers.
+    independent_sampler
+        Samples what this sampler does not know yet; random by default.
+
+    Raises
+    ------
+    BadInput
+        If an argument cannot be used.
+
+    Examples
+    --------
     >>> study = optuna.create_study(direction="maximize", sampler=GoodActionSampler(target=0.9, noise=0, seed=1))
     >>> study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=30, callbacks=[stop_when_certain()])
     >>> study.best_value >= 0.9
     True
-
-    `noise`, `confidence`, `value_range`, `rule` and `model` are those of `satisfice.Search`; the direction is the study's. The
-    parameters are learned from the trials, conditional ones as well; those that no trial has had yet, and those whose range
-    changes, are left to `independent_sampler` (random by default). Trials that fail, are pruned or break a constraint are not
-    good, whatever their value, and teach it to keep away. Workers on one storage see each other's trials; a sampler keeps nothing
-    that is not in the storage.
     """
 
     def __init__(
@@ -57,38 +77,38 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        config = SearchConfig(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
+        config = StudyConfig(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
         config.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
         self._set_up(config, independent_sampler)
 
     @classmethod
-    def from_config(cls, config: SearchConfig) -> "GoodActionSampler":
-        """The sampler of a study with these settings, in whose space it works from the first trial on."""
+    def from_config(cls, config: StudyConfig) -> "GoodActionSampler":
+        """Make the sampler of a study with this config, which knows the space from the first trial on."""
         sampler = cls.__new__(cls)
         sampler._set_up(config, None)
         return sampler
 
-    def _set_up(self, config: SearchConfig, independent_sampler: BaseSampler | None) -> None:
-        self._config = config
+    def _set_up(self, config: StudyConfig, independent_sampler: BaseSampler | None) -> None:
+        self.config = config
         self._independent = independent_sampler
         self._lock = threading.RLock()
         self._known: tuple[optuna.Study, StudyReplay] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_settings": self._config, "_independent": self._independent}
+        return {"config": self.config, "independent": self._independent}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set_up(state["_settings"], state["_independent"])
+        self._set_up(state["config"], state["independent"])
 
     @contextmanager
     def replaying(self, study: optuna.Study, *, read: bool = True) -> Iterator[StudyReplay]:
-        """The replay of the study, up to date unless `read` is False, for one thread at a time."""
+        """Give the replay of the study to one thread at a time, up to date unless `read` is False."""
         with self._lock:
             known = self._known
-            if known is None or known[0]._storage is not study._storage or known[0]._study_id != study._study_id:
-                self._raise_error_if_multi_objective(study)
-                config = replace(self._config, direction=study.direction.name.lower())
-                stored = SearchConfig.of(study)
+            if known is None or not _optuna.same_study(known[0], study):
+                check_one_objective(study)
+                config = replace(self.config, direction=study.direction.name.lower())
+                stored = StudyConfig.of(study)
                 if stored is None or (stored.space is None and stored.budget is None):  # others belong to `find`
                     config.store(study)
                 known = self._known = (study, StudyReplay(config))
@@ -97,21 +117,19 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
             yield known[1]
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The parameters that are known, with their distributions, constants excepted."""
-        self._raise_error_if_multi_objective(study)
-        space = self._config.space
+        """Return the distributions of the parameters that are known, constants excepted."""
+        space = self.config.space
         if space is None:
             with self.replaying(study) as replay:
                 space = replay.space
         if space is None:
             return {}
-        return {name: each for name, each in space.distributions.items() if not each.single()}
+        return {name: distribution_of(each) for name, each in space.parameters.items() if not each.constant}
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of the known parameters for this trial, which from now on carries a mark that tells them to all workers."""
-        self._raise_error_if_multi_objective(study)
+        """Propose the known parameters of this trial, and write the proposal into it for all workers to see."""
         if not search_space:
             return {}
         until, pause = time.monotonic() + PATIENCE, PAUSE
@@ -121,45 +139,42 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
                 others = replay.asking_before(trial.number)
                 if not others or time.monotonic() > until:
                     replay.ignore(others)
-                    return self._propose(study, trial, search_space, replay)
-            reclaim(study, looks)  # a worker that died decides nothing any more
+                    try:
+                        proposal, params = replay.ask(trial.number)
+                    except (NoSurvivors, SpaceExhausted):
+                        if self.config.space is not None or replay.space is None:
+                            raise
+                        proposal, params = self._any(replay.space, trial)  # Optuna needs some values
+                    proposal.write(study, _optuna.id_of(trial))
+                    return {name: params[name] for name in search_space if name in params}
+            reclaim(study, looks)  # a dead worker decides nothing
             time.sleep(pause)
             pause = min(1.5 * pause, RARELY)
 
-    def _propose(
-        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution], replay: StudyReplay
-    ) -> dict[str, Any]:
-        try:
-            mark, params = replay.ask(trial.number)
-        except (NoSurvivors, SpaceExhausted):
-            if self._config.space is not None or replay.space is None:
-                raise
-            space, rng = replay.space, default_rng([self._config.seed, trial.number])
-            x = space.domain.from_unit(space.domain.uniform(1, rng))[0]
-            mark, params = Proposal(x.tolist(), None, None), space.decode(x)  # Optuna wants some values
-        mark.write(study, trial._trial_id)
-        return {name: params[name] for name in search_space if name in params}
+    def _any(self, space: Space, trial: FrozenTrial) -> tuple[Proposal, dict[str, Any]]:
+        """Any setting of the space."""
+        x = space.domain.from_unit(space.domain.uniform(1, default_rng([self.config.seed, trial.number])))[0]
+        return Proposal(x.tolist(), None, None), space.decode(x)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A value for a parameter that is not known yet: that of the trial which is repeated, else a random one."""
-        self._raise_error_if_multi_objective(study)
-        mark = Proposal.of(trial)
-        if mark is not None and mark.repeats is not None:
+        """Sample a parameter that is not known yet: the value of the trial that is replicated, else a random one."""
+        proposal = Proposal.of(trial)
+        if proposal is not None and proposal.repeats is not None:
             with self.replaying(study) as replay:
-                params = replay.params_of(mark.repeats)
-            if param_name in params and _contains(param_distribution, params[param_name]):
+                params = replay.params_of(proposal.repeats)
+            if param_name in params and _optuna.contains(param_distribution, params[param_name]):
                 return params[param_name]
         if self._independent is not None:
             return self._independent.sample_independent(study, trial, param_name, param_distribution)
-        seed = default_rng([self._config.seed, trial.number, crc32(param_name.encode())]).integers(2**31)
+        seed = default_rng([self.config.seed, trial.number, crc32(param_name.encode())]).integers(2**31)
         return RandomSampler(seed=int(seed)).sample_independent(study, trial, param_name, param_distribution)
 
     def reseed_rng(self) -> None:
         """Draw a new seed."""
         with self._lock:
-            self._config = replace(self._config, seed=drawn_seed(None))
+            self.config = replace(self.config, seed=drawn_seed(None))
             self._known = None
         if self._independent is not None:
             self._independent.reseed_rng()
@@ -174,26 +189,40 @@ def stop_when_certain(
     rule: str | Rule | None = None,
     model: str | Model | None = None,
 ) -> Callable[[optuna.Study, FrozenTrial], None]:
-    """A callback for `study.optimize` that stops the study when the target is met, or cannot be met.
+    """Make a callback for `study.optimize` that stops the study when the target is met, or cannot be met.
 
-    Beside a `GoodActionSampler` it takes no arguments: the sampler knows. With any other sampler give the target, and the others
-    as to a `GoodActionSampler`, whose defaults hold; such a sampler repeats nothing by itself, so under noise nothing gets
-    certified. The callback looks at the trials of all workers,
-    so the success of one stops each of them after the trial that it is at.
+    The callback looks at the trials of all workers, so the success of one stops each of them after its current trial.
+
+    Parameters
+    ----------
+    target
+        Leave it out beside a `GoodActionSampler`, which knows it. Any other sampler repeats nothing by itself, so under noise it
+        gets no certificate.
+    noise, confidence, value_range, rule, model
+        As in `satisfice.Search`, with a target only.
+
+    Returns
+    -------
+    callable
+        A function of a study and a trial.
+
+    Raises
+    ------
+    BadInput
+        If there is no target.
     """
     every = {"noise": noise, "confidence": confidence, "value_range": value_range, "rule": rule, "model": model}
     given: dict[str, Any] = {name: argument for name, argument in every.items() if argument is not None}
     if target is None and given:
         raise BadInput(
-            f"stop_when_certain: {next(iter(given))} came without a target; beside a GoodActionSampler, which knows both, "
-            "give no arguments, else give the target too"
+            f"`{next(iter(given))}` must come with a `target`. Beside a GoodActionSampler, which knows both, give no arguments."
         )
     own = None if target is None else GoodActionSampler(target, seed=0, **given)
 
     def look(study: optuna.Study, trial: FrozenTrial) -> None:
         sampler = own or study.sampler
         if not isinstance(sampler, GoodActionSampler):
-            raise BadInput("stop_when_certain: no target came, and the study's sampler has none; give the target")
+            raise BadInput("stop_when_certain needs a `target`, since the study's sampler has none.")
         with sampler.replaying(study) as replay:
             verdict = replay.answer().verdict
         if study.user_attrs.get(VERDICT) != verdict:
@@ -202,10 +231,3 @@ def stop_when_certain(
             study.stop()
 
     return look
-
-
-def _contains(distribution: BaseDistribution, value: Any) -> bool:
-    try:
-        return bool(distribution._contains(distribution.to_internal_repr(value)))
-    except (ValueError, TypeError):
-        return False

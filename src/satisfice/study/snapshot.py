@@ -7,21 +7,21 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from satisfice.domain.space import COLUMNS, Space
 from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
-from satisfice.study.config import SearchConfig
+from satisfice.study.config import StudyConfig
 from satisfice.study.proposal import ENDED, Proposal, State, error_of
-from satisfice.study.replay import StudyReplay
-from satisfice.study.space import COLUMNS, Space
+from satisfice.study.replay import StudyReplay, check_one_objective
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """One trial of a study.
 
-    `history` rows came from an earlier table; `cancelled` ones were given up and teach nothing; `failed`, `pruned` and
-    `infeasible` ones (which broke a constraint) have no value that counts, and teach where not to look.
+    Its state is `history` if it is a row of an earlier table, `cancelled` if it was given up before it had a value, and `failed`,
+    `pruned` or `infeasible` (it broke a constraint) if it has no value that counts, so that the search avoids its neighbourhood.
     """
 
     number: int
@@ -29,14 +29,14 @@ class Evaluation:
     value: float | None
     state: State
     repeats: int | None  # the number of the evaluation whose setting was evaluated again
-    hope: float | None  # the model's probability that some setting is good, when this one was asked
+    hope: float | None  # the model's probability that some setting is good, when this one was proposed
     error: str | None
     seconds: float | None
 
 
 @dataclass(frozen=True, repr=False)
 class StudyAnswer(Answer):
-    """An answer together with the study that it was found in."""
+    """An answer together with the study that it judges."""
 
     study: optuna.Study | None = field(default=None, repr=False, compare=False)
 
@@ -54,7 +54,7 @@ class StudySnapshot:
     """A study at one moment."""
 
     name: str
-    config: SearchConfig
+    config: StudyConfig
     space: Space
     evaluations: tuple[Evaluation, ...]
     answer: StudyAnswer
@@ -63,61 +63,90 @@ class StudySnapshot:
 
 @dataclass(frozen=True)
 class Begun:
-    """A study of which no trial has ended yet: what is known of it without a model. `settings` is None in its first moments."""
+    """A study of which no trial has ended yet: what is known of it. `config` is None in its first moments."""
 
-    config: SearchConfig | None
+    config: StudyConfig | None
     space: Space | None
     evaluations: tuple[Evaluation, ...]
     answer: Answer
 
 
 def begun(study: optuna.Study) -> Begun | None:
-    """What is known of a study as long as no trial has ended; None afterwards."""
+    """Look at a study of which no trial has ended yet; None afterwards."""
     if any(trial.state.is_finished() for trial in study.get_trials(deepcopy=False)):
         return None
-    config = SearchConfig.of(study)
-    listed = evaluations(study, StudyReplay(config or SearchConfig(0.0)))  # all of them are running
+    config = StudyConfig.of(study)
+    listed = evaluations(study, StudyReplay(config or StudyConfig(0.0)))  # all of them are running
     return Begun(config, None if config is None else config.space, listed, Answer("open"))
 
 
 def snapshot(study: optuna.Study, target: float | None = None) -> StudySnapshot:
-    """What the study holds now, by the settings that are stored in it; any study of one objective, if a target is given."""
+    """Look at a study, by the config stored in it; at any study of one objective, if a target is given."""
     replay = follow(study, target)
     if replay.space is None or replay.search is None:
         raise BadInput(
-            f"study {study.study_name!r} has no finished trial with a parameter that can be searched; let it run first"
+            f"The study {study.study_name!r} has no finished trial with a parameter that can be searched. Let it run first."
         )
     listed = evaluations(study, replay)
-    answer = answer_of(study, replay)
+    answer = study_answer(study, replay)
     return StudySnapshot(study.study_name, replay.config, replay.space, listed, answer, replay.search)
 
 
 def follow(study: optuna.Study, target: float | None = None) -> StudyReplay:
-    """A replay that has read the whole study."""
-    if len(study.directions) > 1:
-        raise BadInput(f"study {study.study_name!r} has {len(study.directions)} objectives; one was wanted")
-    config = SearchConfig.of(study)
+    """Replay the whole study."""
+    check_one_objective(study)
+    config = StudyConfig.of(study)
     if target is not None:
-        stored = config or SearchConfig(target, study.direction.name.lower())
+        stored = config or StudyConfig(target, study.direction.name.lower())
         config = replace(stored, target=target)
     if config is None:
         raise BadInput(
-            f"study {study.study_name!r} has no target: it was not made by satisfice; from Python, view(study, target=...) "
-            "takes one"
+            f"`target` must be given for the study {study.study_name!r}, which satisfice did not make: from Python, pass "
+            "`target` to `answer_of`."
         )
     replay = StudyReplay(config)
     replay.catch_up(study)
     return replay
 
 
-def answer_of(study: optuna.Study, replay: StudyReplay) -> StudyAnswer:
-    """The replay's answer, with the study."""
+def study_answer(study: optuna.Study, replay: StudyReplay) -> StudyAnswer:
+    """The answer of a replay together with the study."""
     return StudyAnswer(**replay.answer().__dict__, study=study)
+
+
+def answer_of(study: optuna.Study, target: float | None = None) -> StudyAnswer:
+    """Judge a study by all trials that have finished.
+
+    Parameters
+    ----------
+    study
+        A study of one objective, made by any sampler.
+    target
+        The value to reach; None for the target that is stored in the study.
+
+    Returns
+    -------
+    StudyAnswer
+        The best setting, the verdict, and how sure it is.
+
+    Raises
+    ------
+    BadInput
+        If the study has several objectives, or no target is known.
+
+    Examples
+    --------
+    >>> study = optuna.create_study(direction="maximize")
+    >>> study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=20)
+    >>> answer_of(study, target=2.0).verdict
+    'open'
+    """
+    return study_answer(study, follow(study, target))
 
 
 def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
     """The space, if it is known, and the evaluations of any study of one objective."""
-    replay = follow(study, None if SearchConfig.of(study) else 0.0)  # the target makes no difference here
+    replay = follow(study, None if StudyConfig.of(study) else 0.0)  # the target makes no difference here
     return replay.space, evaluations(study, replay)
 
 
@@ -145,7 +174,7 @@ def _evaluation(trial: FrozenTrial, replay: StudyReplay) -> Evaluation:
 
 def parameter_names(space: Space | None, evaluations: Iterable[Evaluation]) -> list[str]:
     """The names of all parameters: those of the space in their order, then what else the evaluations have."""
-    names = [] if space is None else list(space.distributions)
+    names = [] if space is None else list(space.parameters)
     return names + sorted({name for each in evaluations for name in each.params} - set(names))
 
 

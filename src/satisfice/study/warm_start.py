@@ -1,4 +1,4 @@
-"""Earlier evaluations, as a table, become trials of a study: they teach, and certify nothing."""
+"""Earlier evaluations become trials of a study: the model trains on them, but they never count towards a certificate."""
 
 import csv
 import hashlib
@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
-from satisfice.errors import BadInput
-from satisfice.study.distributions import native, rows_of
-from satisfice.study.lease import ERROR
-from satisfice.study.proposal import HISTORY
-from satisfice.study.space import Space
-from satisfice.study.values import BadValue, as_objective
+from satisfice.checks import as_objective
+from satisfice.domain.parameters import Categorical, Integer, Parameter, native
+from satisfice.domain.shorthand import rows_of
+from satisfice.domain.space import Space
+from satisfice.errors import BadInput, BadValue
+from satisfice.study.distributions import distributions_of
+from satisfice.study.proposal import ERROR, HISTORY
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that begins with one of them
 NOTHING = ("", "nan", "na", "none", "null", "inf", "-inf")  # texts of a table that are no value
 
 
 def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
-    """Add the rows of a table to the study, those excepted that were added before.
+    """Add the rows of a table to the study, except those that were added before.
 
     The table is a list of dicts, a pandas DataFrame or the path of a CSV file, with a column for each parameter and the column
     "value"; other columns are ignored. A row without a value is a failed evaluation.
@@ -45,7 +45,7 @@ def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
                     state=TrialState.FAIL if value is None else TrialState.COMPLETE,
                     value=value,
                     params=params,
-                    distributions=dict(space.distributions),
+                    distributions=distributions_of(space),
                     system_attrs={HISTORY: digest, **failed},
                 )
             )
@@ -58,13 +58,11 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
                 return [{_plain(name): _plain(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
         except (OSError, UnicodeDecodeError, csv.Error) as problem:
             raise BadInput(
-                f"history: {os.fspath(given)!r} came, which cannot be read as a CSV file: {problem}"
+                f"`history` must be the path of a CSV file; {os.fspath(given)!r} cannot be read as one: {problem}"
             ) from None
-    rows = rows_of(given) if hasattr(given, "to_dict") else given
+    rows = rows_of(given)
     if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
-        raise BadInput(
-            f"history: {given!r:.80} came; a list of dicts, a DataFrame or the path of a CSV file was wanted"
-        )
+        raise BadInput(f"`history` must be a list of dicts, a DataFrame or the path of a CSV file; got {given!r:.80}.")
     return rows
 
 
@@ -74,24 +72,24 @@ def _plain(text: Any) -> Any:
 
 
 def _params(row: Mapping[str, Any], space: Space, number: int) -> dict[str, Any]:
-    missing = [name for name in [*space.distributions, "value"] if name not in row]
+    missing = [name for name in [*space.parameters, "value"] if name not in row]
     if missing:
         raise BadInput(
-            f"history: row {number} has no {missing[0]!r}; a column for each parameter and 'value' was wanted"
+            f"`history` must have a column for each parameter and the column 'value'; row {number} has no {missing[0]!r}."
         )
-    params = {name: _cell(row[name], distribution) for name, distribution in space.distributions.items()}
+    params = {name: _cell(row[name], parameter) for name, parameter in space.parameters.items()}
     try:
         space.encode(params)
     except BadInput as problem:
-        raise BadInput(f"history: row {number}: {problem}; widen the space or leave the row out") from None
+        raise BadInput(f"Row {number} of `history`: {problem} Widen the space or leave the row out.") from None
     return params
 
 
-def _cell(cell: Any, distribution: BaseDistribution) -> Any:
+def _cell(cell: Any, parameter: Parameter) -> Any:
     """A parameter's value; a text is read as what the parameter takes."""
-    if isinstance(distribution, CategoricalDistribution):
-        if isinstance(cell, str) and cell not in distribution.choices:
-            meant = [choice for choice in distribution.choices if str(choice) == cell or (choice is None and not cell)]
+    if isinstance(parameter, Categorical):
+        if isinstance(cell, str) and cell not in parameter.choices:
+            meant = [choice for choice in parameter.choices if str(choice) == cell or (choice is None and not cell)]
             return meant[0] if meant else cell
         return native(cell)
     if isinstance(cell, str):
@@ -100,7 +98,7 @@ def _cell(cell: Any, distribution: BaseDistribution) -> Any:
         except ValueError:
             return cell
     cell = native(cell)
-    whole = isinstance(distribution, IntDistribution) and isinstance(cell, float) and cell.is_integer()
+    whole = isinstance(parameter, Integer) and isinstance(cell, float) and cell.is_integer()
     return int(cell) if whole else cell
 
 
@@ -114,4 +112,4 @@ def _value(row: Mapping[str, Any], number: int) -> float | None:
             return None
         return as_objective(value)
     except (ValueError, BadValue):
-        raise BadInput(f"history: row {number} has the value {value!r:.80}; a number, or nothing, was wanted") from None
+        raise BadInput(f"A value of `history` must be a number, or nothing; row {number} has {value!r:.80}.") from None

@@ -61,11 +61,11 @@ def test_every_figure_has_panels_on_problems_that_exist_and_shared_runs_agree():
     ("words", "said"),
     [
         (["nosuch"], "'nosuch' came; one of phi, "),
-        (["synthetic", "--only", "nosuch"], "--only: 'nosuch' came; one of alpine, eggholder was wanted"),
-        (["all", "--only", "nosuch"], "--only: 'nosuch' came; one of ackley, "),
-        (["synthetic", "--rules", "pg,nosuch"], "--rules: 'nosuch' came; some of eg,ei,"),
-        (["synthetic", "--rules", "auto"], "--rules: 'auto' came"),
-        (["phi", "--only", "alpine"], "phi has one problem and its own rules"),
+        (["synthetic", "--only", "nosuch"], "`--only` must be one of alpine, eggholder; got 'nosuch'."),
+        (["all", "--only", "nosuch"], "`--only` must be one of ackley, "),
+        (["synthetic", "--rules", "pg,nosuch"], "`--rules` must be some of eg,ei,"),
+        (["synthetic", "--rules", "auto"], "got 'auto'."),
+        (["phi", "--only", "alpine"], "do not apply to phi, which has one problem and its own rules"),
         (["synthetic", "--trials", "0"], "--trials: '0' came; a whole number, 1 or more"),
         (["synthetic", "--experiments", "-3"], "--experiments: '-3' came"),
         (["synthetic", "--jobs", "many"], "--jobs: 'many' came"),
@@ -293,6 +293,19 @@ def test_packed_records_come_back_sorted_and_are_the_same_bytes(tmp_path):
         pack(tmp_path / f"{order}.jsonl", tmp_path / f"{order}.gz")
     assert (tmp_path / "abc.gz").read_bytes() == (tmp_path / "cab.gz").read_bytes()
     assert [record["key"] for record in unpack(tmp_path / "abc.gz")] == ["a", "b", "c"]
+
+
+def test_packed_records_are_written_again_only_where_they_have_changed(tmp_path):
+    records, packed = Records(tmp_path / "a.jsonl"), tmp_path / "a.xz"
+    records.append({"key": "a"})
+    pack(records.path, packed)
+    os.utime(packed, (0, 0))
+    pack(records.path, packed)
+    assert packed.stat().st_mtime == 0
+    records.append({"key": "b"})
+    pack(records.path, packed)
+    assert packed.stat().st_mtime > 0
+    assert [record["key"] for record in unpack(packed)] == ["a", "b"]
 
 
 def test_kept_records_are_restored_with_one_flush_a_file(tmp_path, monkeypatch):

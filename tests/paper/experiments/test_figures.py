@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from satisfice.paper.experiments import figures, lenient
+from satisfice.paper.experiments.blocks import Archive
 from satisfice.paper.experiments.curves import record_file
 from satisfice.paper.experiments.document import document
 from satisfice.paper.experiments.figure_text import coverage_text, figures_text, planned
@@ -146,7 +147,36 @@ def test_a_single_trial_has_no_bars_and_a_floor_without_runs_is_missed(tmp_path)
     wanted = len(planned("synthetic", "paper"))
     assert wanted == 2 * 250 * 9
     assert f"`satisfice reproduce synthetic`: 8 of {wanted} runs" in text
-    assert f"| 3, `synthetic` | 8 of {wanted} | none | none | none |" in coverage_text(tmp_path)
+    assert re.search(
+        r"^\| 3, `synthetic` \| 2 of 250 \(± [\d.]+\) \| none \| none \| none \|$",
+        coverage_text(tmp_path),
+        re.MULTILINE,
+    )
+
+
+def test_the_interval_of_a_figure_is_that_of_the_differences_between_its_rules(tmp_path):
+    write(tmp_path, "synthetic", rules=("pg", "ei"), trials=4)
+    archive = Archive(tmp_path, "paper")
+    halves = []
+    for panel in panels("synthetic"):
+        both = [archive.measured(panel)[rule] for rule in ("pg", "ei")]
+        halves.append(1.96 * np.std([both[0][run] - both[1][run] for run in both[0]], ddof=1) / np.sqrt(8))
+    assert f"8 of 250 (± {np.median(halves):.2g}) | none" in coverage_text(tmp_path)
+
+
+def test_fewest_and_most_runs_are_said_and_random_search_does_not_count(tmp_path):
+    write(tmp_path, "synthetic", rules=("pg", FLOOR), trials=4)
+    write(tmp_path, "synthetic", rules=("eg",), trials=2)
+    assert "4 to 8 of 250 (±" in coverage_text(tmp_path)
+
+
+def test_a_caption_says_how_many_runs_a_trial_has_where_they_are_not_those_of_the_protocol(tmp_path):
+    write(tmp_path, "synthetic", rules=("pg",), trials=3)
+    assert "as in the paper (here trials of 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
+    write(tmp_path, "synthetic", rules=("eg",), trials=3, experiments=1)
+    assert "as in the paper (here trials of 1 to 2 runs)" in " ".join(figures_text(tmp_path, tmp_path).split())
+    write(tmp_path, "sts", rules=("pg",), experiments=10)
+    assert "as in the paper; " in " ".join(figures_text(tmp_path, tmp_path).split()).replace("paper. `", "paper; ")
 
 
 def test_a_table_has_the_variants_side_by_side(tmp_path):
@@ -174,6 +204,7 @@ def test_both_optimisers_are_compared_over_the_same_starting_points(tmp_path):
     assert re.search(
         r"at most \(pg on (eggholder|alpine), xi = 1/100: [12]\d(\.\d)? in `paper`, [56]\d(\.\d)? in", text
     )
+    assert "in 2 so that both orders are shown" in text  # ei and pg, on both problems
     assert "on 2 of 2 problems it changes which is fastest of all" in text
     assert f"{FLOOR} " not in text.partition("| problem |")[2]
     assert (tmp_path / "optimiser.png").stat().st_size > 10_000

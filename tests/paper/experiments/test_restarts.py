@@ -9,12 +9,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum
+from satisfice.acquisition.maximum import gumbel_of_maximum
+from satisfice.acquisition.scores import probability_score
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
-from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.models import paper_model
+from satisfice.gp.models import Dataset, paper_model
 from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior
 from satisfice.paper.experiments.as_written import RULES_AS_WRITTEN, rule_as_written, witnesses
@@ -22,7 +22,6 @@ from satisfice.paper.experiments.good_action import GoodActionScore, HighestMaxi
 from satisfice.paper.experiments.likelihood import written_model
 from satisfice.paper.experiments.restarts import climb_from, one_by_one, routine_is_known, together
 from satisfice.paper.problems import PROBLEMS
-from satisfice.rules.analytic import probability_score
 from satisfice.rules.lookahead import NODES_ON_A_BOX, good_action_score, highest_draw, look_ahead
 
 

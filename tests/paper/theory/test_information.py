@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satisfice.errors import BadInput
-from satisfice.gp.additive import Additive
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import Additive, Stationary
 from satisfice.gp.posterior import Posterior
 from satisfice.paper.theory.information import greedy_information_gain, information_gain
 
@@ -103,7 +102,7 @@ def test_gain_is_monotone_and_submodular(seed, smaller, more, case):
 
 def test_a_kernel_above_one_is_refused_with_the_way_out():
     loud = Stationary("se", np.array([0.3]), 1.5)
-    with pytest.raises(BadInput, match=r"k\(x, x\) = 2.25 came, at most 1 .* divide the values by 1.5"):
+    with pytest.raises(BadInput, match=r"k\(x, x\) of at most 1, .* got 2.25. Divide the values by 1.5"):
         greedy_information_gain(loud, 1.0, np.zeros((1, 1)), 3)
     with pytest.raises(BadInput, match="at most 1"):
         information_gain(loud, 1.0, np.zeros((1, 1)))

@@ -14,24 +14,24 @@ no point is copied, none is avoided. What the text leaves open is settled here:
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.formulas import gumbel_of_maximum, log_expected_excess, mix_logs, standard_score
+from satisfice.acquisition.formulas import standard_score
+from satisfice.acquisition.maximum import gumbel_of_maximum
 from satisfice.acquisition.optimise import ScoreFunction
+from satisfice.acquisition.scores import bound_score, excess_score, probability_score
 from satisfice.errors import BadInput
 from satisfice.gp.paths import Path, draw_path
 from satisfice.paper.experiments.good_action import GoodActionScore, HighestMaximum
 from satisfice.paper.experiments.restarts import Ends, climb_from
 from satisfice.rules import Rule
-from satisfice.rules.analytic import MixedScore, probability_score
 from satisfice.rules.baselines import Random
-from satisfice.rules.lookahead import WITNESSES, ZERO, MaxValueInformation
+from satisfice.rules.entropy import MaxValueInformation
+from satisfice.rules.lookahead import WITNESSES, ZERO
 from satisfice.rules.requirements import single
-from satisfice.rules.ucb import BoundScore
 from satisfice.rules.widths import sqrt_log
 from satisfice.types import Array
 
@@ -59,10 +59,6 @@ class Maximiser:
         """The highest of the ten ends."""
         score = self.score(belief, rng)
         return _highest(climb_from(_starts(belief, rng), score))
-
-
-def _excess_score(belief: Belief, level: float) -> ScoreFunction:
-    return MixedScore(belief, partial(log_expected_excess, level=level), mix_logs)
 
 
 def _information(belief: Belief, rng: Generator) -> ScoreFunction:
@@ -139,12 +135,12 @@ def _nearest_good(path: Path, good: Array, centre: Array, target: float) -> Arra
 
 RULES_AS_WRITTEN: dict[str, Rule] = {
     "pg": Maximiser(lambda belief, _: probability_score(belief, belief.target)),
-    "eg": Maximiser(lambda belief, _: _excess_score(belief, belief.target)),
+    "eg": Maximiser(lambda belief, _: excess_score(belief, belief.target)),
     "gs": GoodActionSearch(),
     "sts": SatisficingThompson(),
     "pi": Maximiser(lambda belief, _: probability_score(belief, belief.incumbent)),
-    "ei": Maximiser(lambda belief, _: _excess_score(belief, belief.incumbent)),
-    "ucb": Maximiser(lambda belief, _: BoundScore(belief, 1.0, sqrt_log(belief.step))),
+    "ei": Maximiser(lambda belief, _: excess_score(belief, belief.incumbent)),
+    "ucb": Maximiser(lambda belief, _: bound_score(belief, 1.0, sqrt_log(belief.step))),
     "ts": Maximiser(lambda belief, rng: draw_path(single(belief), rng)),
     "mes": Maximiser(_information),
     "random": Random(),

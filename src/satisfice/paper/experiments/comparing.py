@@ -11,9 +11,8 @@ from satisfice.checks import number, whole
 from satisfice.domain.box import Box
 from satisfice.errors import BadInput
 from satisfice.extras import check_extras
-from satisfice.gp.fit import Model
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.models import FixedModel
+from satisfice.gp.models import FixedModel, Model
 from satisfice.paper.experiments.comparison import Comparison
 from satisfice.paper.experiments.figures import MATPLOTLIB
 from satisfice.paper.experiments.records import Record, Records

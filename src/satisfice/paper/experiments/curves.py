@@ -25,7 +25,7 @@ def _read(path: Path) -> tuple[Record, ...]:
     return _unchanged(path, state.st_size, state.st_mtime_ns)
 
 
-@lru_cache(maxsize=8)  # the panels on a problem share a file, and the variants are shown side by side
+@lru_cache(maxsize=64)  # the panels on a problem share a file, and the page shows every variant again and again
 def _unchanged(path: Path, size: int, changed: int) -> tuple[Record, ...]:
     return tuple(Records(path))
 

@@ -68,7 +68,7 @@ def _head() -> str:
         Written by `python -m satisfice.paper.experiments.document` from the records in `docs/records`. `satisfice reproduce ID`
         makes the records and the figure of one experiment, `--as paper` (what the text says, the default), `--as paper-local`
         (the same with our optimisers of acquisitions and of the likelihood), `--as published` (what the authors' published code
-        did) or `--as auto` (our default model and rule). Figures and verdicts rest on the runs that there are, and say how many.
+        did) or `--as auto` (our default model and rule). Each figure and each verdict says how many runs it rests on.
     """
     return "# The reproduction\n\n" + paragraph(said)
 

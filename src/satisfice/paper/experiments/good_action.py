@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.special import ndtr, ndtri
 
-from satisfice.acquisition.formulas import quantile_of_maximum
+from satisfice.acquisition.maximum import quantile_of_maximum
 from satisfice.gp.kernels import Cross
-from satisfice.gp.posterior import FLOOR, MarginalWithPull, Posterior
+from satisfice.gp.posterior import FLOOR, MarginalWithVjp, Posterior
 from satisfice.rules.lookahead import NODES_ON_A_BOX, legendre
 from satisfice.types import Array
 
@@ -34,7 +34,7 @@ class Ahead:
     c = cov(x, witnesses) / sqrt(v) is how far a standard deviation of y moves the means.
     """
 
-    part: MarginalWithPull
+    part: MarginalWithVjp
     to_witnesses: Cross
     solved: Array  # (n, M): (K + lam I)^-1 k(X, witnesses)
     v: Array  # (Q,)

@@ -7,9 +7,9 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from satisfice.gp.evidence import Learned, learn
-from satisfice.gp.fit import Dataset
 from satisfice.gp.kernels import Kernel
-from satisfice.gp.mixture import KernelMixture, every_third
+from satisfice.gp.models import Dataset
+from satisfice.gp.models.mixture import KernelMixture, every_third
 from satisfice.gp.priors import KernelPrior, paper_families
 from satisfice.types import Array
 

@@ -248,7 +248,7 @@ class PublishedSearch:
 
     def __init__(self, domain: Box, target: float, rule: str, *, noise: float, seed: int) -> None:
         if rule not in PUBLISHED_RULES:
-            raise BadInput(f"rule: {rule!r} came; one of {', '.join(PUBLISHED_RULES)} was wanted")
+            raise BadInput(f"`rule` must be one of {', '.join(PUBLISHED_RULES)}; got {rule!r}.")
         self.domain, self.target, self.rule, self.noise, self.seed = domain, target, rule, noise, seed
         none = np.empty((0, domain.dimension))
         self._U, self._y = none, np.empty(0)
@@ -275,7 +275,7 @@ class PublishedSearch:
         """What the rule sees now; target and best value are standardised once, with all values, repeats included."""
         n = len(self._y)
         if n < 2:
-            raise BadInput(f"ask: {n} values were told; the starting points, at least 2, were wanted first")
+            raise BadInput(f"`ask` needs the starting points, at least 2 values, to be told first; got {n}.")
         values, mean, std = standardised(self._y)
         return Known(self.domain, self._fitted(self._now, n), (self.target - mean) / std, float(values.max()), n)
 

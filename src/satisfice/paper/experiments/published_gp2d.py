@@ -38,7 +38,7 @@ def published_gp2d(algorithm: str, starts: Array, seed: int, rounds: int = 700) 
     sqrt(log(2n)^3) is that of the n values before the step. Regret counts from the maximum on the grid that was meant.
     """
     if algorithm not in ALGORITHMS:
-        raise BadInput(f"algorithm: {algorithm!r} came; 'ucb' or 'elimination' was wanted")
+        raise BadInput(f"`algorithm` must be 'ucb' or 'elimination'; got {algorithm!r}.")
     problem = PROBLEMS["gp2d-published"]
     rng = default_rng(seed)
     candidates = _candidates(starts)

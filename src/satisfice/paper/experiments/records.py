@@ -43,8 +43,11 @@ class Records:
 def pack(source: Path, target: Path) -> None:
     """The records in the order of their keys, compressed; the same records give the same bytes."""
     lines = sorted(source.read_text(encoding="utf-8").splitlines(), key=lambda line: json.loads(line)["key"])
+    text = "\n".join([*lines, ""]).encode()
+    if target.exists() and lzma.decompress(target.read_bytes()) == text:  # compressing takes a hundred times as long
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(lzma.compress("\n".join([*lines, ""]).encode(), preset=9))
+    target.write_bytes(lzma.compress(text, preset=9))
 
 
 def resume(packed: Path, path: Path) -> None:

@@ -28,10 +28,12 @@ def having(
         return names
     drawn = {name: panels(name, variant) for name in names if name in FIGURES}
     if not drawn:
-        raise BadInput(f"--only or --rules came, but {names[0]} has one problem and its own rules; leave them out")
+        raise BadInput(
+            f"`--only` and `--rules` do not apply to {names[0]}, which has one problem and its own rules. Leave them out."
+        )
     problems = {panel.problem for each in drawn.values() for panel in each}
     if only is not None and only not in problems:
-        raise BadInput(f"--only: {only!r} came; one of {', '.join(sorted(problems))} was wanted")
+        raise BadInput(f"`--only` must be one of {', '.join(sorted(problems))}; got {only!r}.")
     there = {
         name: {rule for panel in each if only in (None, panel.problem) for rule in panel.rules_as(variant)}
         for name, each in drawn.items()
@@ -39,7 +41,7 @@ def having(
     known = set().union(*there.values())
     for rule in rules or ():
         if rule not in known:
-            raise BadInput(f"--rules: {rule!r} came; some of {','.join(sorted(known))} were wanted")
+            raise BadInput(f"`--rules` must be some of {','.join(sorted(known))}; got {rule!r}.")
     return tuple(name for name in drawn if there[name] & (known if rules is None else set(rules)))
 
 

@@ -5,6 +5,7 @@ the routine behind `minimize` itself, with the options that `minimize` gives it 
 ask for together. Each run takes the steps that `minimize` takes from the same start, up to the rounding of a batch.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -57,41 +58,44 @@ def one_by_one(starts: Array, score: ScoreFunction) -> Array:
 
 
 class _Run:
-    """One run of the routine: its point, and the memory that the routine keeps between two calls."""
+    """One run of the routine: what it reads and writes between two calls.
 
-    def __init__(self, start: Array) -> None:
-        d, m = len(start), MEMORY
-        self.x = start.copy()
-        self.value, self.gradient = np.array(0.0), np.zeros(d)
-        self.evaluations = 0
-        self._bounds = np.zeros(d), np.ones(d), np.full(d, 2, dtype=np.int32)  # 2: bounded on both sides
-        self._reals = np.zeros(2 * m * d + 5 * d + 11 * m * m + 8 * m)
-        self._whole, self._task, self._line = (np.zeros(size, dtype=np.int32) for size in (3 * d, 2, 2))
-        self._kept = np.zeros(4, dtype=np.int32), np.zeros(44, dtype=np.int32), np.zeros(29)
+    `x`, `value` and `gradient` are views (d,), () and (d,) of arrays that all runs share. The routine moves `x`; whoever
+    scores it fills in the other two.
+    """
 
-    def goes_on(self) -> bool:
+    def __init__(self, x: Array, value: Array, gradient: Array) -> None:
+        d, m = len(x), MEMORY
+        bounds = np.zeros(d), np.ones(d), np.full(d, 2, dtype=np.int32)  # 2: bounded on both sides
+        whole, self._task, line = (np.zeros(size, dtype=np.int32) for size in (3 * d, 2, 2))
+        self._arguments = (
+            m, x, *bounds, value, gradient, RISE / np.finfo(float).eps, SLOPE,
+            np.zeros(2 * m * d + 5 * d + 11 * m * m + 8 * m), whole, self._task,
+            np.zeros(4, dtype=np.int32), np.zeros(44, dtype=np.int32), np.zeros(29), LINE_SEARCH, line,
+        )  # fmt: skip
+
+    def goes_on(self, routine: Callable[..., None]) -> bool:
         """Whether the run wants the value and the gradient at its point; else it has ended there."""
-        from scipy.optimize import _lbfgsb
-
-        while self.evaluations <= EVALUATIONS:
-            _lbfgsb.setulb(
-                MEMORY, self.x, *self._bounds, self.value, self.gradient, RISE / np.finfo(float).eps, SLOPE,
-                self._reals, self._whole, self._task, *self._kept, LINE_SEARCH, self._line,
-            )  # fmt: skip
+        while True:
+            routine(*self._arguments)
             if self._task[0] != HAS_MOVED:
                 return bool(self._task[0] == ASKS)
-        return False
 
 
 def together(starts: Array, score: ScoreFunction) -> Array:
     """The ends (r, d) of the runs, the points that they ask for scored in batches."""
-    runs = [_Run(start) for start in starts]
-    going = runs
-    while going := [run for run in going if run.goes_on()]:
-        values, gradients = score.with_gradient(np.array([run.x for run in going]))
-        for run, value, gradient in zip(going, -values, -gradients, strict=True):
-            run.value, run.gradient, run.evaluations = np.array(value), gradient, run.evaluations + 1
-    return np.array([run.x for run in runs])
+    from scipy.optimize._lbfgsb import setulb
+
+    points, values, gradients = starts.copy(), np.zeros(len(starts)), np.zeros(starts.shape)
+    runs = [_Run(points[k], values[k : k + 1].reshape(()), gradients[k]) for k in range(len(starts))]
+    going = list(range(len(starts)))
+    for _ in range(EVALUATIONS + 1):
+        going = [k for k in going if runs[k].goes_on(setulb)]
+        if not going:
+            break
+        found, slopes = score.with_gradient(points[going])
+        values[going], gradients[going] = -found, -slopes
+    return points
 
 
 class _Hill:

@@ -14,9 +14,8 @@ from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.errors import BadInput
 from satisfice.extras import load_extra
-from satisfice.gp.fit import Model
 from satisfice.gp.kernels import Stationary
-from satisfice.gp.models import FixedModel
+from satisfice.gp.models import FixedModel, Model
 from satisfice.gp.priors import NOISE_FREE
 from satisfice.paper.experiments.progress import progress
 from satisfice.paper.experiments.records import Record, Records
@@ -63,7 +62,7 @@ def _search(cell: Cell) -> Any:
         from satisfice.paper.experiments.published import PublishedSearch
 
         if not isinstance(domain, Box):
-            raise BadInput(f"{cell.problem}: the published code searches boxes only; run it --as paper")
+            raise BadInput(f"The published code searches boxes only; got {cell.problem}. Run it --as paper.")
         return PublishedSearch(domain, target, cell.rule, noise=cell.noise, seed=seed)
     rule: str | Rule = cell.rule
     model: str | Model = "auto" if cell.variant == "auto" else "paper"

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from numpy.random import Generator, default_rng
 
 from satisfice.domain.box import Box
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Stationary
+from satisfice.gp.kernels import CORRELATIONS, Stationary
 from satisfice.paper.experiments.bandit import (
     Eliminate,
     ExploreThenCommit,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from satisfice.gp.correlations import CORRELATIONS
+from satisfice.gp.kernels import CORRELATIONS
 from satisfice.paper.experiments.figures import pyplot, save
 from satisfice.paper.experiments.misspecified import TRUTHS, WIDTHS, Truth, misspecified_table
 from satisfice.paper.experiments.records import Record

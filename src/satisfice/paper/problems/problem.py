@@ -41,14 +41,14 @@ class Problem:
 
     def __post_init__(self) -> None:
         if not (self.etas or self.xis):
-            raise BadInput(f"problem {self.name}: no target came; at least one of etas and xis was wanted")
+            raise BadInput(f"Problem {self.name}: `etas` or `xis` must have at least one target; got none.")
 
     def values(self, X: npt.ArrayLike) -> Array:
         """The noise-free values (n,) at points X (n, d) in the user's units."""
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.domain.dimension:
             raise BadInput(
-                f"problem {self.name}: shape {points.shape} came; points (n, {self.domain.dimension}) were wanted"
+                f"Problem {self.name}: `X` must have the shape (n, {self.domain.dimension}); got {points.shape}."
             )
         return self.function(points)
 
@@ -56,7 +56,7 @@ class Problem:
         """The noise-free value at one point x (d,) in the user's units."""
         point = np.asarray(x, dtype=np.float64)
         if point.ndim != 1:
-            raise BadInput(f"problem {self.name}: shape {point.shape} came; one point (d,) was wanted")
+            raise BadInput(f"Problem {self.name}: `x` must be one point of shape (d,); got {point.shape}.")
         return float(self.values(point[None])[0])
 
     @cached_property
@@ -70,7 +70,7 @@ class Problem:
         The actions are always the same ones; they are evaluated at the first call (xgboost: an hour) and kept.
         """
         if not 0 < xi < 1:
-            raise BadInput(f"problem {self.name}: xi = {xi!r} came; a share between 0 and 1 was wanted")
+            raise BadInput(f"Problem {self.name}: `xi` must be a share between 0 and 1; got {xi!r}.")
         return float(np.quantile(self._action_values, 1 - xi))
 
     @property

@@ -68,7 +68,7 @@ class RegretBounds:
 
 def _positive_delta(delta: float) -> None:
     if not (np.isfinite(delta) and delta > 0):
-        raise BadInput(f"a regret bound: delta = {delta!r} came; a positive number in units of f was wanted")
+        raise BadInput(f"`delta` must be a positive number, in the units of f; got {delta!r}.")
 
 
 def _largest(rounds: Rounds, limits: Array) -> tuple[int, int]:
@@ -93,14 +93,30 @@ def ucb_bounds(
     """Theorem 1, for the rule ucb over T rounds with a width that does not fall.
 
     N_max = max{N : N <= C_1 gamma_N beta_T / delta^2}; indicator <= N_max,
-    gap <= C_1 gamma_{N_max} beta_T / delta (paper, eq. Nmax). The gain is needed for T rounds or more; N is
-    searched up to its end. `constant` gives C_1.
+    gap <= C_1 gamma_{N_max} beta_T / delta (paper, eq. Nmax).
+
+    Parameters
+    ----------
+    gain : InformationGain
+        The information gain, for T rounds or more. N is searched up to its end.
+    width : callable
+        beta_t^{1/2} of a round t, as the rule uses it.
+    delta : float
+        What a good action may lose against the maximum.
+    T : int
+        The rounds of the run.
+    constant : callable, default c_1
+        C_1 as a function of lambda: `c_1` as the paper prints it, or `sharp_c_1`.
+
+    Returns
+    -------
+    RegretBounds
     """
     _positive_delta(delta)
     if not 1 <= T <= gain.horizon:
         raise BadInput(
-            f"a regret bound: T = {T!r} rounds came with an information gain of {gain.horizon} rounds; T "
-            "must be from 1 to that number: compute the gain for T rounds or more"
+            f"`T` must be from 1 to {gain.horizon}, the rounds of the information gain; got {T!r}. "
+            "For more, compute the gain for T rounds or more."
         )
     limits = constant(gain.lam) * gain.upper * width(T) ** 2 / delta**2
     N, place = _largest(gain.rounds, limits)
@@ -113,9 +129,24 @@ def elimination_bounds(
     """Theorem 2, for the rule elimination over any number of rounds and ||f||_k <= B.
 
     N'_max = max{N : N <= 4 C_1 gamma_N beta_N / delta^2}; indicator <= N'_max,
-    gap <= 2 B + 8 C_1 gamma beta / delta at N'_max (paper, eq. Nmax'), and 0 where N'_max = 0. N is searched
-    up to the end of the gain: since elimination is for ever, what comes after does not matter once the
-    inequality has failed. `constant` gives C_1.
+    gap <= 2 B + 8 C_1 gamma beta / delta at N'_max (paper, eq. Nmax'), and 0 where N'_max = 0.
+
+    Parameters
+    ----------
+    gain : InformationGain
+        The information gain. N is searched up to its end: once the inequality has failed, later rounds do not matter.
+    width : callable
+        beta_t^{1/2} of a round t, as the rule uses it.
+    delta : float
+        What a good action may lose against the maximum.
+    B : float
+        The bound on the norm of f.
+    constant : callable, default c_1
+        C_1 as a function of lambda: `c_1` as the paper prints it, or `sharp_c_1`.
+
+    Returns
+    -------
+    RegretBounds
     """
     _positive_delta(delta)
     beta = np.array([width(max(N, 1)) ** 2 for N in gain.rounds.tolist()])
@@ -141,13 +172,13 @@ class Rate:
 
 def _small_delta(delta: float, below: float) -> None:
     if not 0 < delta < below:
-        raise BadInput(f"a rate: delta = {delta!r} came; a number between 0 and {below:g} was wanted")
+        raise BadInput(f"`delta` must be between 0 and {below:g} for a rate; got {delta!r}.")
 
 
 def _lower_arguments(delta: float, failure: float) -> None:
     _small_delta(delta, 0.5)
     if not 0 < failure < 1 / 3:
-        raise BadInput(f"a lower bound: failure = {failure!r} came; a number between 0 and 1/3 was wanted")
+        raise BadInput(f"`failure` must be between 0 and 1/3 for a lower bound; got {failure!r}.")
 
 
 def _lower_rate(classes: float, T: float, delta: float, sigma: float, failure: float) -> Rate:
@@ -195,8 +226,8 @@ class MaternRates:
     def _smooth(self) -> None:
         if self.dimension >= 2 * self.nu:
             raise BadInput(
-                f"a rate: dimension {self.dimension} came with nu = {self.nu:g}; d < 2 nu was wanted, since "
-                "else the bound of the theorem is not finite; take a smoother kernel"
+                f"`dimension` must satisfy d < 2 nu, or the bound of the theorem is infinite; got {self.dimension} with nu = "
+                f"{self.nu:g}. Take a smoother kernel."
             )
 
     def gain(self, t: float) -> float:
@@ -243,9 +274,22 @@ def lower_bounds(
 ) -> Rate:
     """Theorem 3: for some f of a hard class any rule has at least this regret, with probability >= `failure`.
 
-    `count` gives the number M of functions in the class for eps. Indicator >= T~ / 2 at eps = delta, and
-    gap >= hinge >= T~ delta / 2 at eps = 2 delta. The proof needs T~ to be below
-    (M - 1) sigma^2 / (2 c_0 eps^2) log(1 / (2.4 failure)), so M <= 2 gives 0.
+    Indicator >= T~ / 2 at eps = delta, and gap >= hinge >= T~ delta / 2 at eps = 2 delta (`hard_rounds`). The proof
+    needs T~ to be below (M - 1) sigma^2 / (2 c_0 eps^2) log(1 / (2.4 failure)), so M <= 2 gives 0.
+
+    Parameters
+    ----------
+    count : callable
+        The number M of functions in the class for an eps: `CountSE`, `CountMatern`.
+    T, delta, sigma, failure : float
+        The rounds, what a good action may lose, the standard deviation of the noise, and the failure that is allowed.
+    c_0 : float, default 1
+        The constant that the paper leaves open.
+
+    Returns
+    -------
+    Rate
+        The bounds, up to the constants.
     """
     _lower_arguments(delta, failure)
 

@@ -29,7 +29,7 @@ class ConstantWidth:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.value) and self.value >= 0):
-            raise BadInput(f"a width: the constant {self.value!r} came; a number of at least 0 was wanted")
+            raise BadInput(f"`value` must be a number of at least 0; got {self.value!r}.")
 
     def __call__(self, t: int) -> float:
         """The constant."""
@@ -45,7 +45,7 @@ def norm_width(B: float, noise: Array, formula: Formula) -> Array:
 def _check(failure: float, B: float, sigma: float, formula: str) -> None:
     checked_failure(failure)
     if not (np.isfinite(B) and B >= 0 and np.isfinite(sigma) and sigma >= 0):
-        raise BadInput(f"a width: B = {B!r} and sigma = {sigma!r} came; numbers of at least 0 were wanted")
+        raise BadInput(f"`B` and `sigma` must be numbers of at least 0; got {B!r} and {sigma!r}.")
     if formula not in FORMULAS:
         raise BadInput(f"`formula` must be 'sum' or 'root'; got {formula!r}.")
 
@@ -58,6 +58,19 @@ class RkhsWidth:
     least 1 - failure. gamma is the upper end of `gain`, and lam the one of `gain`; t ends one round after the
     gain does. `formula="root"` is the narrower sqrt(B^2 + 2 sigma^2 / lam (gamma_{t-1} + ln(1 / failure))),
     which `LogDetWidth` proves.
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The standard deviation of the noise.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    gain : InformationGain
+        Bounds on gamma_t; its lambda is that of the model.
+    formula : {"sum", "root"}, default "sum"
+        The paper's sum, or the narrower root of squares.
     """
 
     B: float
@@ -73,8 +86,8 @@ class RkhsWidth:
         """beta_t^{1/2}."""
         if checked_round(t) > self.gain.horizon + 1:
             raise BadInput(
-                f"a width: t = {t} came, but the information gain ends at {self.gain.horizon} rounds; "
-                f"compute the gain for T = {t - 1} rounds or more"
+                f"`t` must be at most {self.gain.horizon + 1}, since the information gain ends at {self.gain.horizon} rounds; "
+                f"got {t}. Compute the gain for T = {t - 1} rounds or more."
             )
         noise = 2 * self.sigma**2 / self.gain.lam * (self.gain.upper_at(t - 1) + log(1 / self.failure))
         return float(norm_width(self.B, np.array(noise), self.formula))
@@ -97,6 +110,17 @@ class LogDetWidth:
       2 sigma^2 (I_t + ln(1 / failure)). Adding lam ||f||^2 <= lam B^2 and completing the square leaves
       ||V^{1/2} (f - mu_t)||^2 <= lam B^2 + 2 sigma^2 (I_t + ln(1 / failure)), V = lam + sum of k(., x_s) k(., x_s)', and
       sigma_t(x) = lam^{1/2} ||V^{-1/2} k(., x)|| (mixtures of this kind: Flynn and Reeb, 2025).
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The noise is sigma-sub-Gaussian.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    formula : {"sum", "root"}, default "sum"
+        Which of the two.
     """
 
     B: float
@@ -126,6 +150,21 @@ class FixedDesignWidth:
     domain (Vakili et al., 2021, with a union bound). With the root of squares it holds too: the bias is at most B times
     what sigma_t^2(x) leaves beside lam ||a||^2, a the weights of the values in mu_t(x). ucb and elimination choose by what
     they have seen: for them it promises nothing.
+
+    Parameters
+    ----------
+    B : float
+        The bound on the norm of f.
+    sigma : float
+        The standard deviation of the noise.
+    failure : float
+        The probability that the bounds may fail with, the paper's delta.
+    lam : float
+        The lambda of the model.
+    size : int
+        |D|, the number of points of the domain.
+    formula : {"sum", "root"}, default "sum"
+        As in `LogDetWidth`.
     """
 
     B: float

@@ -12,8 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, gammaln, hyp0f1, logsumexp
 
 from satisfice.errors import BadInput
-from satisfice.gp.correlations import CORRELATIONS
-from satisfice.gp.kernels import Kernel, Stationary
+from satisfice.gp.kernels import CORRELATIONS, Kernel, Stationary
 from satisfice.types import Array
 
 
@@ -28,8 +27,8 @@ class KnownNorm:
     def __post_init__(self) -> None:
         if self.centres.ndim != 2 or self.weights.shape != self.centres.shape[:1] or not len(self.weights):
             raise BadInput(
-                f"KnownNorm: centres of shape {self.centres.shape} and weights of shape {self.weights.shape} "
-                "came; (n, d) and (n,) were wanted"
+                "`centres` and `weights` must have the shapes (n, d) and (n,), with n of at least 1; "
+                f"got {self.centres.shape} and {self.weights.shape}."
             )
 
     def __call__(self, U: Array) -> Array:
@@ -44,9 +43,7 @@ class KnownNorm:
     def scaled(self, norm: float) -> "KnownNorm":
         """The multiple of f that has this norm."""
         if self.norm == 0:
-            raise BadInput(
-                "KnownNorm.scaled: a function of norm 0 came; a positive norm was wanted; change the weights"
-            )
+            raise BadInput("A function must have a positive norm to be scaled; got norm 0. Change its weights.")
         return replace(self, weights=self.weights * (norm / self.norm))
 
 
@@ -232,7 +229,7 @@ class HardClass:
     def __getitem__(self, m: int) -> Bump:
         """The m-th copy, m = 0, ..., M - 1."""
         if not 0 <= m < self.count:
-            raise IndexError(f"bump {m} came; there are {self.count}, counted from 0")
+            raise IndexError(f"The bumps are counted from 0, and there are {self.count}; got {m}.")
         places = np.unravel_index(m, self.shape)
         centre = [place / (n - 1) if n > 1 else 0.5 for place, n in zip(places, self.shape, strict=True)]
         return Bump(self.profile, 2 * self.eps, self.lengthscale, np.array(centre))
@@ -252,18 +249,18 @@ def _spread(kernel: Stationary, profile: Profile, eps: float, norm: float, d: in
 
 def _check_bump(kernel: Kernel, eps: float, d: int) -> None:
     if not isinstance(kernel, Stationary):
-        raise BadInput(f"a hard class: {kernel!r} came; a Stationary kernel was wanted: its bumps are round")
+        raise BadInput(f"`kernel` must be a Stationary kernel, whose bumps are round; got {kernel!r:.80}.")
     if len(kernel.lengthscale) not in (1, d):
-        raise BadInput(f"a hard class: {len(kernel.lengthscale)} length-scales came; 1 or {d} were wanted")
+        raise BadInput(f"`kernel` must have 1 or {d} length-scales; got {len(kernel.lengthscale)}.")
     if not (np.isfinite(eps) and eps > 0):
-        raise BadInput(f"a hard class: eps = {eps!r} came; a positive number was wanted")
+        raise BadInput(f"`eps` must be a positive number; got {eps!r}.")
 
 
 def _check_norm(least: float, eps: float, B: float) -> None:
     if not least <= B / 3:
         raise BadInput(
-            f"a hard class: eps = {eps!r} and B = {B!r} came; a bump of height 2 eps has at least the norm "
-            f"{least:g}, but at most B / 3 = {B / 3:g} was wanted; take a smaller eps or a larger B"
+            f"`B` must be at least {3 * least:g} for `eps` = {eps!r}: a bump of height 2 eps has at least the norm {least:g}, "
+            f"but at most B / 3 = {B / 3:g} is allowed; got {B!r}. Take a smaller eps or a larger B."
         )
 
 

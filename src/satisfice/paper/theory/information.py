@@ -19,16 +19,14 @@ GREEDY_SHARE = 1 - np.exp(-1.0)  # greedy reaches this share of the maximum of a
 def _checked(kernel: Kernel, lam: float, points: npt.ArrayLike, name: str) -> Array:
     """The points as an array (n, d), where they, the kernel and the noise have an information gain."""
     if not isinstance(getattr(kernel, "variance", None), Real):
-        raise BadInput(
-            f"information gain: `kernel` must be a kernel, such as Stationary('se', [0.3]); got {kernel!r:.80}"
-        )
+        raise BadInput(f"`kernel` must be a kernel, such as Stationary('se', [0.3]); got {kernel!r:.80}.")
     if kernel.variance > 1:
         raise BadInput(
-            f"theory: a kernel with k(x, x) = {kernel.variance:g} came, at most 1 was wanted, as the paper's "
-            f"bounds ask for; divide the values by {kernel.scale:g} and use a kernel of scale 1"
+            f"`kernel` must have k(x, x) of at most 1, as the paper's bounds assume; got {kernel.variance:g}. Divide the "
+            f"values by {kernel.scale:g} and use a kernel of scale 1."
         )
     if not (isinstance(lam, Real) and np.isfinite(lam) and lam > 0):
-        raise BadInput(f"information gain: `lam` must be a positive number; got {lam!r:.80}")
+        raise BadInput(f"`lam` must be a positive number; got {lam!r:.80}.")
     try:
         given = np.asarray(points)
         checked = given.astype(np.float64) if given.dtype.kind in "iuf" else np.empty(0)
@@ -36,19 +34,34 @@ def _checked(kernel: Kernel, lam: float, points: npt.ArrayLike, name: str) -> Ar
         checked = np.empty(0)
     if checked.ndim != 2 or checked.size == 0 or not np.isfinite(checked).all():
         raise BadInput(
-            f"information gain: `{name}` must be an array of finite numbers of shape (number of points, d); got {points!r:.80}"
+            f"`{name}` must be an array of finite numbers of shape (number of points, d); got {points!r:.80}."
         )
     try:
         kernel(checked[:1], checked[:1])
     except ValueError:
         raise BadInput(
-            f"information gain: `{name}` must have as many columns as the kernel has length-scales; got {checked.shape[1]}"
+            f"`{name}` must have as many columns as the kernel has length-scales; got {checked.shape[1]}."
         ) from None
     return checked
 
 
 def information_gain(kernel: Kernel, lam: float, U: npt.ArrayLike) -> float:
-    """1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d), an array or lists; a point may stand there twice."""
+    """The information gain 1/2 ln det(I + K / lam), K = k(U, U), of the points U (n, d).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel with k(x, x) of at most 1.
+    lam : float
+        The paper's lambda.
+    U : array-like (n, d)
+        The points. A point may stand there twice.
+
+    Returns
+    -------
+    float
+        The gain in nats.
+    """
     U = _checked(kernel, lam, U, "U")
     return 0.5 * float(np.linalg.slogdet(np.eye(len(U)) + kernel(U, U) / lam)[1])
 
@@ -101,11 +114,15 @@ def greedy_information_gain(
 
     Parameters
     ----------
-    kernel, lam, points
-        The kernel, the paper's lambda and the domain.
-    T
+    kernel : Kernel
+        A kernel with k(x, x) of at most 1.
+    lam : float
+        The paper's lambda.
+    points : array-like (|D|, d)
+        The domain.
+    T : int
         The last round.
-    block
+    block : float, default 0
         How many values greedy takes at once, as a share of those it has: with 0.01 a million rounds need 1,400
         steps instead of a million, and the bounds are a little wider. 0 takes one value at a time.
 
@@ -116,9 +133,9 @@ def greedy_information_gain(
     """
     points = _checked(kernel, lam, points, "points")
     if not isinstance(T, Integral) or T < 1:
-        raise BadInput(f"information gain: `T` must be a number of rounds, 1 or more; got {T!r:.80}")
+        raise BadInput(f"`T` must be a number of rounds, 1 or more; got {T!r:.80}.")
     if not (isinstance(block, Real) and 0 <= block <= 1):
-        raise BadInput(f"information gain: `block` must be a number from 0 to 1; got {block!r:.80}")
+        raise BadInput(f"`block` must be a number from 0 to 1; got {block!r:.80}.")
     rounds = _steps(int(T), float(block))
     lower, excess = np.zeros(len(rounds)), np.zeros(len(rounds))
     variance, times = np.full(len(points), kernel.variance), np.zeros(len(points))

@@ -1,0 +1,117 @@
+"""What the commands' options share: the types of their values, the study they mean, the panels of the help."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from satisfice.cli.params import read_number
+from satisfice.errors import BadInput
+
+HELP = {
+    "help_option_names": ["-h", "--help"],
+    "rich_help_config": {"theme": "default-box", "max_width": 110, "text_markup": "ansi"},
+}
+STORAGE, NAME = "satisfice.db", "study"
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """The words of a command line: all of them, and those after `--`, which are the user's program."""
+
+    words: list[str]
+    program: list[str]
+
+
+class PanelCommand(click.RichCommand):
+    """A command whose docstring may have sections with underlined headings: panels at the end of the help."""
+
+    def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:
+        text, *parts = re.split(r"^(.+)\n-{3,}\n", inspect.cleandoc(help or ""), flags=re.MULTILINE)
+        super().__init__(*arguments, help=text, **options)
+        self._sections = list(zip(parts[::2], parts[1::2], strict=True))
+
+    def format_epilog(self, context: click.Context, formatter: Any) -> None:
+        """Write the panels."""
+        from rich.box import HORIZONTALS  # without sides, so that an example can be copied
+        from rich.panel import Panel
+        from rich.text import Text
+
+        for title, text in self._sections:
+            formatter.write(Panel(Text(text.strip()), HORIZONTALS, title=title, title_align="left", border_style="dim"))
+
+
+def command(usage: str = "[OPTIONS]") -> Callable[[Callable[..., int]], click.RichCommand]:
+    """Decorate a function as a command."""
+    return click.command(cls=PanelCommand, options_metavar=usage, context_settings=HELP)
+
+
+class Value(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
+    """The value of an option: `read` returns it, or None where the text is not `what` is wanted."""
+
+    def __init__(self, name: str, what: str, read: Callable[[str], Any]) -> None:
+        self.name, self._what, self._read = name, what, read
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Read the text; values that are none, such as defaults, pass."""
+        if not isinstance(value, str):
+            return value
+        found = self._read(value)
+        if found is None:
+            option = parameter.opts[0] if parameter else self.name
+            raise BadInput(f"`{option}` must be {self._what}; got {value!r}.")
+        return found
+
+
+class File(click.Path):
+    """A path; shells complete it. Whether it can be read or written is checked where it is."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Make it a `Path`."""
+        return Path(value)
+
+
+def _positive(text: str) -> float | None:
+    number = read_number(text)
+    return number if number is not None and number > 0 else None
+
+
+def _whole(text: str, least: int = 0) -> int | None:
+    number = read_number(text)
+    return number if isinstance(number, int) and number >= least else None
+
+
+def _noise(text: str) -> float | str | None:
+    number = read_number(text)
+    return text if text == "learn" else number if number is not None and number >= 0 else None
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    ends = [read_number(part) for part in text.split(":")]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
+        return None
+    return ends[0], ends[1]
+
+
+NUMBER = Value("number", "a finite number", read_number)
+SECONDS = Value("seconds", "a number greater than 0", _positive)
+WHOLE = Value("integer", "a whole number, 0 or more", _whole)
+COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
+NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
+RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
+FILE = File()
+
+
+def study_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that name the study."""
+    help_text = "An SQLite file or a database URL."
+    storage = click.option("--storage", default=STORAGE, show_default=True, metavar="PATH|URL", help=help_text)
+    name = click.option("--name", default=NAME, show_default=True, metavar="TEXT", help="The name of the study.")
+    return storage(name(function))
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")

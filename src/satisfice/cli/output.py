@@ -1,0 +1,109 @@
+"""What the commands print or write: the answer in columns or as JSON, the evaluations as a table."""
+
+import csv
+import io
+import json
+import math
+import shutil
+import sys
+import textwrap
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from satisfice.errors import BadInput
+
+if TYPE_CHECKING:
+    import optuna
+
+    from satisfice.search.answer import Answer
+
+STDOUT = Path("-")
+
+
+def plain(text: object, keep: str = "") -> str:
+    """Return the text with everything replaced that could steer the terminal."""
+    return "".join(
+        "\ufffd" if unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in keep else each
+        for each in str(text)
+    )
+
+
+def columns(rows: list[tuple[str, str]]) -> str:
+    """Return the rows in two columns; a terminal gets long texts wrapped, but no command, so that it can be copied."""
+    width = max(len(what) for what, _ in rows)
+    room = max(shutil.get_terminal_size().columns - width - 2, 20) if sys.stdout.isatty() else sys.maxsize
+    lines = []
+    for what, text in rows:
+        parts = [plain(text)] if what == "command" else textwrap.wrap(plain(text), room, break_on_hyphens=False) or [""]
+        lines += [f"{what:<{width}}  {parts[0]}", *(" " * (width + 2) + part for part in parts[1:])]
+    return "\n".join(lines)
+
+
+def answer_json(answer: "Answer", **more: Any) -> str:
+    """Return the answer as one JSON object; numbers that are not finite are null."""
+    names = ("verdict", "params", "value", "interval", "probability", "hope", "evaluations", "failures", "certificate", "repeats",
+             "needed", "notes")  # fmt: skip
+    said = {name: getattr(answer, name) for name in names}
+    if answer.certificate is not None:
+        said["certificate"] = dict(vars(answer.certificate))
+    return json.dumps(_finite(said | more), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with Python's numbers for numpy's, and None for those that JSON does not have."""
+    value = value.item() if hasattr(value, "dtype") else value
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_output(storage: str, *, csv: Path | None = None, out: Path | None = None, as_json: bool = False) -> None:
+    """Raise `BadInput` if two outputs claim the standard output, or if a file cannot be written."""
+    from satisfice.cli.studies import database_files
+    from satisfice.report.files import check_path
+
+    if as_json and csv == STDOUT:
+        raise BadInput("`--csv -` and `--json` both print to the standard output; use one of them.")
+    for option, path in (("--csv", csv), ("--out", out)):
+        if path is not None and (option, path) != ("--csv", STDOUT):
+            try:
+                check_path(path, database_files(storage))
+            except BadInput as problem:
+                raise BadInput(f"{option}: {problem}") from None
+
+
+def write_csv(study: "optuna.Study", path: Path) -> None:
+    """Write all evaluations to a file, or print them; no model is fitted.
+
+    Numbers are written by `repr`, so that they can be read back exactly, and texts so that no spreadsheet runs them.
+    """
+    from satisfice.domain.space import COLUMNS
+    from satisfice.report.files import write_file
+    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
+
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
+    header = ["number", *map(column_of, names), *COLUMNS[1:]]
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(_cell, header))
+    for each in evaluations:
+        row = row_of(each, names)
+        table.writerow([_cell(row[column]) for column in header])
+    if path == STDOUT:
+        print(plain(text.getvalue(), keep="\n\t"), end="")
+    else:
+        write_file(path, text.getvalue().encode(errors="replace"))
+
+
+def _cell(value: Any) -> str:
+    from satisfice.study.warm_start import FORMULA  # the table that is written here can be read there
+
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.lstrip("'").startswith(FORMULA) else value
+    return repr(value)

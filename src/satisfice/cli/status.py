@@ -1,0 +1,41 @@
+"""`satisfice status`: what a study knows now."""
+
+from pathlib import Path
+
+import rich_click as click
+
+from satisfice.cli.options import FILE, command, json_option, study_options
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
+from satisfice.cli.studies import stored_study
+
+
+@command()
+@study_options
+@json_option
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write all evaluations; - prints nothing else.")
+def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
+    """Show what a study knows now.
+
+    The verdict, the best setting, the hope and the cost; also while the search runs.
+
+    Example
+    -------
+    satisfice status --csv evaluations.csv
+    """
+    from satisfice.report.text import goal
+    from satisfice.study.snapshot import begun, snapshot
+
+    check_output(storage, csv=table, as_json=as_json)
+    study = stored_study(storage, name)
+    if table is not None:
+        write_csv(study, table)
+    if table == STDOUT:
+        return 0
+    seen = begun(study) or snapshot(study)
+    running = sum(each.state == "running" for each in seen.evaluations)
+    if as_json:
+        print(answer_json(seen.answer, name=name, target=seen.config and seen.config.target, running=running))
+        return 0
+    target = "not known yet: the search is just starting" if seen.config is None else goal(seen.config)
+    print(columns([*seen.answer.lines, ("target", target), *([("running", f"{running}")] if running else [])]))
+    return 0

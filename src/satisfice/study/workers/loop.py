@@ -1,0 +1,258 @@
+"""`Workers`: the threads of one process that evaluate, together with those of other processes on the same study."""
+
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.trial import FrozenTrial, TrialState
+
+from satisfice.checks import as_objective
+from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures
+from satisfice.study import _optuna
+from satisfice.study.progress import Progress
+from satisfice.study.proposal import CANCELLED
+from satisfice.study.replay import StudyReplay
+from satisfice.study.sampler import GoodActionSampler
+from satisfice.study.workers.interrupts import Interrupts
+from satisfice.study.workers.lease import LEASE, PERIOD, Lease, Look, reason_of, reclaim
+
+FAILURES = 5  # so many at least, and more than half of the evaluations: then it is the objective that is broken
+PAUSE = 0.05  # seconds between two looks at what others do
+
+
+class Workers:
+    """Evaluates settings until the study is decided, or its budget or the time is spent.
+
+    Parameters
+    ----------
+    study, sampler
+        What is worked on, and what proposes settings.
+    prepare
+        Gives a trial its parameters and returns what the objective takes.
+    objective
+        Returns a number.
+    deadline
+        The time of the monotonic clock after which no evaluation begins.
+    callbacks
+        Called with the study and each finished trial.
+    progress, interrupts
+        The progress bar, and the places where Ctrl-C takes effect.
+    """
+
+    def __init__(
+        self,
+        study: optuna.Study,
+        sampler: GoodActionSampler,
+        prepare: Callable[[optuna.Trial], Any],
+        objective: Callable[[Any], object],
+        deadline: float,
+        callbacks: tuple[Callable[[optuna.Study, FrozenTrial], None], ...],
+        progress: Progress,
+        interrupts: Interrupts,
+    ) -> None:
+        self._study, self._sampler = study, sampler
+        self._prepare, self._objective = prepare, objective
+        self._budget, self._value_range = sampler.config.budget or 0, sampler.config.value_range
+        self._deadline, self._callbacks = deadline, callbacks
+        self._progress, self._interrupts = progress, interrupts
+        self._looks: dict[int, Look] = {}  # at the leases of all workers
+        self._last_look = 0.0
+        self._since = 0  # the number of the first trial of this call
+        self._lock = threading.Lock()
+        self._evaluating: dict[int, Lease] = {}  # by thread
+        self._stopped = False  # no thread begins an evaluation
+        self._abandoned = False  # threads that still evaluate are ignored
+        self._problem: BaseException | None = None
+        self.nothing_left: str | None = None  # why there was nothing left to evaluate, if that ended the work
+
+    def run(self, n_jobs: int) -> None:
+        """Work in `n_jobs` threads; in this one if that is 1."""
+        _optuna.start(self._study)
+        self._since = len(self._study.get_trials(deepcopy=False))
+        if n_jobs == 1:
+            self._work()
+            return
+        threads = [threading.Thread(target=self._work_aside, daemon=True) for _ in range(n_jobs)]
+        for thread in threads:
+            thread.start()
+        try:
+            with self._interrupts.allowed():
+                while any(thread.is_alive() for thread in threads):
+                    if self._problem is not None and not isinstance(self._problem, Exception):
+                        raise self._problem
+                    time.sleep(PAUSE)
+        except BaseException:
+            self._abandon(threads)
+            raise
+        if self._problem is not None:
+            raise self._problem
+
+    def _work_aside(self) -> None:
+        try:
+            self._work()
+        except BaseException as problem:
+            self._problem = self._problem or problem
+            self._stopped = True
+
+    def _abandon(self, threads: list[threading.Thread]) -> None:
+        """Cancel what is being evaluated: objectives cannot be stopped, but what they return is not stored."""
+        self._stopped = self._abandoned = True
+        for thread in threads:
+            while thread.is_alive():
+                with self._lock:
+                    lease = self._evaluating.get(thread.ident or 0)
+                if lease is not None:
+                    self._cancel(lease, "interrupted", TrialState.FAIL)
+                    break
+                thread.join(PAUSE)
+
+    def _work(self) -> None:
+        with _optuna.stoppable(self._study):
+            while self._goes_on() and self._evaluate_one():
+                pass
+
+    def _goes_on(self) -> bool:
+        """Whether to begin another evaluation."""
+        with self._interrupts.allowed():
+            pass
+        self._reclaim()
+        with self._sampler.replaying(self._study) as replay:
+            answer, spent = replay.answer(), replay.spent()
+            self._progress.show(answer)
+        if self._is_over() or answer.verdict != "open":
+            return False
+        return spent < self._budget or self._await_others(replay.endings)
+
+    def _is_over(self) -> bool:
+        return self._stopped or _optuna.was_stopped(self._study) or time.monotonic() >= self._deadline
+
+    def _reclaim(self) -> None:
+        """From time to time, cancel the trials of workers that died."""
+        with self._lock:
+            if time.monotonic() - self._last_look >= PERIOD / 2:
+                self._last_look = time.monotonic()
+                reclaim(self._study, self._looks)
+
+    def _await(self, ended: int, goes_on: Callable[[StudyReplay], bool]) -> bool:
+        """Wait until more than `ended` trials have ended; False if `goes_on` says so, or it is over.
+
+        A trial whose worker died is cancelled meanwhile.
+        """
+        while not self._is_over():
+            with self._sampler.replaying(self._study) as replay:
+                if replay.endings > ended:
+                    return True
+                if not goes_on(replay):
+                    return False
+            with self._interrupts.allowed():
+                time.sleep(PAUSE)
+            self._reclaim()
+        return False
+
+    def _await_others(self, ended: int) -> bool:
+        """Wait until a trial of another process ends, or each has shown a sign of life; whether one has ended."""
+        first: dict[int, Any] = {}
+
+        def is_silent(replay: StudyReplay) -> bool:
+            with self._lock:
+                mine = {lease.trial_id for lease in self._evaluating.values()}
+            running = {_optuna.id_of(trial): trial.system_attrs.get(LEASE) for trial in replay.running}
+            leases = {trial_id: lease for trial_id, lease in running.items() if trial_id not in mine}
+            if not first:
+                first.update(leases)
+            return any(lease is not None and lease == first.get(key) for key, lease in leases.items())
+
+        return self._await(ended, is_silent)
+
+    def _evaluate_one(self) -> bool:
+        """Evaluate one setting; False if there is none left to evaluate."""
+        lease = self._begin()
+        try:
+            with lease:
+                try:
+                    trial = optuna.trial.Trial(self._study, lease.trial_id)
+                    with self._sampler.replaying(self._study) as replay:
+                        if replay.spent(before=trial.number) >= self._budget:
+                            return self._cancel(lease, "the budget was spent")
+                        if replay.answer().verdict != "open":
+                            return self._cancel(lease, "the study was decided")
+                    try:
+                        given = self._prepare(trial)
+                    except (SpaceExhausted, NoSurvivors) as problem:
+                        self._cancel(lease, "nothing was left to ask for")
+                        with self._sampler.replaying(self._study) as replay:
+                            ended = replay.endings
+                        goes_on = self._await(ended, lambda replay: bool(replay.running))
+                        self.nothing_left = None if goes_on or self._is_over() else str(problem)
+                        return goes_on
+                    failed = self._evaluate(lease, given)
+                except BaseException:
+                    self._cancel(lease, "interrupted", TrialState.FAIL)
+                    raise
+        except LeaseLost as problem:
+            if not self._abandoned:
+                warnings.warn(f"An evaluation ended too late: {problem}", SatisficeWarning, stacklevel=2)
+            return True
+        for callback in self._callbacks:
+            callback(self._study, _optuna.trial_of(self._study, lease.trial_id))
+        if failed:
+            self._check_failures()
+        return True
+
+    def _evaluate(self, lease: Lease, given: Any) -> bool:
+        """Evaluate, and store the value or why there is none; whether the evaluation failed."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._evaluating[thread] = lease
+        try:
+            if self._abandoned:
+                raise KeyboardInterrupt
+            with self._interrupts.allowed():
+                returned = self._objective(given)
+            value = as_objective(returned, self._value_range)
+        except KeyboardInterrupt:
+            raise
+        except optuna.TrialPruned:
+            lease.prune()
+            return False
+        except BaseException as problem:
+            lease.fail(reason_of(problem))
+            if not isinstance(problem, Exception):
+                raise
+            return True
+        finally:
+            with self._lock:
+                del self._evaluating[thread]
+        lease.tell(value)
+        return False
+
+    def _check_failures(self) -> None:
+        """Raise TooManyFailures if more than half of this call's evaluations have failed, and at least five."""
+        with self._sampler.replaying(self._study) as replay:
+            ended, errors = replay.errors(self._since)
+        if len(errors) >= FAILURES and 2 * len(errors) > ended:
+            error, times = Counter(errors).most_common(1)[0]
+            which = "the first error" if times == 1 else f"the most frequent error ({times} times)"
+            raise TooManyFailures(
+                f"{len(errors)} of {ended} evaluations failed; {which} was: {error}. Correct the objective or the space, then "
+                f"make the same call again: if the study {self._study.study_name!r} has a storage, the call goes on with it."
+            )
+
+    def _begin(self) -> Lease:
+        """Start a trial: one from the queue, else a new one."""
+        with self._sampler.replaying(self._study, read=False) as replay:
+            queued = Lease.pop(self._study, PERIOD) if replay.queued else None
+        return queued or Lease.begin(self._study, PERIOD)
+
+    def _cancel(self, lease: Lease, why: str, state: TrialState = TrialState.PRUNED) -> bool:
+        """Cancel the trial, unless it is finished. True, since the work goes on."""
+        with suppress(UpdateFinishedTrialError):
+            _optuna.set_attribute(self._study, lease.trial_id, CANCELLED, why)
+            _optuna.set_state(self._study, lease.trial_id, state)
+        return True
