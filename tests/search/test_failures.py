@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, Search
-from satisfice.search.failures import MOST, TRIES, overall_rate, poor, success_rate, tries
+from satisfice.search.failures import MOST, TRIES, gain, overall_rate, poor, success_rate, tries
 
 
 def test_the_rate_of_success_is_the_smoothed_share():
@@ -16,7 +16,7 @@ def test_the_rate_of_success_is_the_smoothed_share():
         return np.exp(-((x - z) ** 2).sum() / (2 * 2 * 0.1**2))
 
     overall = 8 / 12
-    expected = [(2 * overall + sum(k(x, z) for z in good)) / (2 + sum(k(x, z) for z in [*good, *bad])) for x in at]
+    expected = [(overall + sum(k(x, z) for z in good)) / (1 + sum(k(x, z) for z in [*good, *bad])) for x in at]
     assert success_rate(at, good, bad) == pytest.approx(expected)
     assert overall_rate(7, 3) == pytest.approx(overall)
 
@@ -26,8 +26,10 @@ def test_a_region_that_always_fails_is_written_off_and_chance_is_not():
     U = rng.random((60, 2))
     region = U[:, 0] < 0.3
     assert poor(U[~region], U[region]).mean() > 0.9
+    assert gain(U[~region], U[region]) > 5
     chance = rng.random(60) < 0.33
     assert poor(U[~chance], U[chance]).mean() < 0.1
+    assert gain(U[~chance], U[chance]) < 0
 
 
 def test_a_point_is_given_up_after_more_failures_where_failures_are_common():

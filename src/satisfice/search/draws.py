@@ -23,10 +23,12 @@ from satisfice.search.observations import Observations
 from satisfice.types import Array
 
 ENOUGH = 150  # draws before a search gives up: without noise at most 2 % of all settings are good then
-BLOCK = 50  # the model's predictions are judged after so many further draws
-JUDGED = 100  # by the latest so many draws
+EACH = 10  # draws for each setting of a finite domain are enough
 HIGH, HIGHEST = 0.9, 0.999  # quantiles of the predictions
-ABOVE, FAR_ABOVE = 20, 2  # so many of the judged draws may lie above them: calibrated predictions rarely show more
+ABOVE, FAR_ABOVE = (
+    0.2,
+    0.02,
+)  # shares of the judged draws that may lie above them: calibrated predictions rarely show more
 
 
 class Draws:
@@ -44,7 +46,7 @@ class Draws:
         self.observations, self.model = observations, model
         self._points: list[Array] = []
         self._keys: list[bytes] = []
-        self._found: tuple[tuple[int, int], list[int]] | None = None
+        self._found: tuple[tuple[int, int, int], list[int]] | None = None
         self._judged: tuple[int, bool] | None = None  # with the number of draws
 
     def point(self, number: int) -> Array:
@@ -62,35 +64,49 @@ class Draws:
         number = len(self.found)
         while True:
             x = self.point(number)
-            key = self._keys[number]
-            seen = self.observations
-            if key not in seen.replicates.own and key not in waiting and not seen.has_failed(key):
+            if self._index_of(number) is None and self._keys[number] not in waiting:
                 return x
             number += 1
 
+    def _index_of(self, number: int) -> int | None:
+        """The index of the value that belongs to a draw; -1 where the evaluation failed, None where there is none yet.
+
+        A draw that hits a setting again, as happens on a finite domain, takes the next own value there: under noise the same
+        one would count twice.
+        """
+        seen, key = self.observations, self._keys[number]
+        before = 0 if seen.deterministic else self._keys[:number].count(key)
+        indices = seen.own_at(key)
+        if before < len(indices):
+            return indices[before]
+        return -1 if seen.has_failed(key) else None
+
     @property
     def found(self) -> list[int]:
-        """The index of the first own value at each draw, up to the first that has none; -1 where the evaluation failed."""
+        """The index of the value of each draw, up to the first that has none; -1 where the evaluation failed."""
         seen = self.observations
-        counts = len(seen.y), len(seen.failed)
+        counts = len(seen.y), len(seen.failed), int(bool(seen.deterministic))
         if self._found is None or self._found[0] != counts:
             indices: list[int] = []
-            while True:
+            while len(indices) < max(sum(counts), 2 * ENOUGH):  # a finite domain without noise may have all values
                 self.point(len(indices))
-                key = self._keys[len(indices)]
-                index = seen.first_own(key)
-                if index is None and not seen.has_failed(key):
+                index = self._index_of(len(indices))
+                if index is None:
                     break
-                indices.append(-1 if index is None else index)
-                if len(indices) >= max(sum(counts), 2 * ENOUGH):  # on a finite domain of which all was evaluated
-                    break
+                indices.append(index)
             self._found = counts, indices
         return self._found[1]
 
     @property
+    def wanted(self) -> int:
+        """How many draws it takes to give up: fewer where a finite domain has few settings."""
+        size = self.observations.domain.size
+        return ENOUGH if size is None else min(ENOUGH, EACH * size)
+
+    @property
     def enough(self) -> bool:
         """Whether the search has drawn as many as it takes to give up."""
-        return len(self.found) >= ENOUGH
+        return len(self.found) >= self.wanted
 
     def bound(self) -> ShareBound:
         """What the draws say of the share of good settings."""
@@ -111,20 +127,23 @@ class Draws:
     def calibrated(self) -> bool:
         """Whether the model predicted the latest draws before it had seen them, as far as high values go.
 
-        The model is fitted to all values before the first of them. Of calibrated predictions one value in ten lies above the
-        quantile 0.9; `ABOVE` of `JUDGED` are more than twice as many.
+        It is judged after each third of `wanted`, by twice as many draws; the model is fitted to all values before the first of
+        these. Of calibrated predictions one value in ten lies above the quantile 0.9; twice as many are allowed.
         """
         found = [index for index in self.found if index >= 0]
-        last = len(found) // BLOCK * BLOCK
-        if last < JUDGED:
+        block = max(self.wanted // 3, 1)
+        last = len(found) // block * block
+        if last < 2 * block:
             return False
         if self._judged is None or self._judged[0] != last:
-            self._judged = last, self._judge(np.array(found[last - JUDGED : last]))
+            self._judged = last, self._judge(np.array(found[last - 2 * block : last]))
         return self._judged[1]
 
     def _judge(self, judged: Array) -> bool:
         seen, config = self.observations, self.observations.config
         start = int(judged.min())
+        if start == 0:
+            return False
         noise = 0.0 if seen.deterministic else config.noise if isinstance(config.noise, float) else None
         data = Dataset(seen.domain, seen.U[:start], seen.y[:start], config.goal, noise, config.seed)
         try:
@@ -137,4 +156,4 @@ class Draws:
         except NumericalFailure:
             return False
         learned = not fit.scaler.constant
-        return bool(learned and (below > HIGH).sum() <= ABOVE and (below > HIGHEST).sum() <= FAR_ABOVE)
+        return bool(learned and (below > HIGH).mean() <= ABOVE and (below > HIGHEST).mean() <= FAR_ABOVE)

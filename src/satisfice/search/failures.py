@@ -11,8 +11,9 @@ import numpy as np
 from satisfice.types import Array
 
 REACH = 0.1  # standard deviation of the smoothing, times sqrt(d), in the unit cube
-PRIOR = 2.0  # evaluations that the rate of success over all of the domain counts for at each point
-POOR = 0.5  # a point is written off where this share of the overall rate of success is not reached
+PRIOR = 1.0  # evaluations that the rate of success over all of the domain counts for at each point
+POOR = 0.2  # a point is written off, also where failures are chance, below this share of the overall rate of success
+LATEST = 1000  # so many evaluations are looked at
 TRIES, MOST = 3, 10  # failures in a row at a promising point, at least and at most, until it is given up
 BY_CHANCE = 0.02  # so rarely may a promising point be given up for failures by chance
 
@@ -43,9 +44,27 @@ def overall_rate(succeeded: int, failed: int) -> float:
     return (succeeded + 1) / (succeeded + failed + 2)
 
 
+def gain(succeeded: Array, failed: Array) -> float:
+    """How much better the smoothed rate predicts each outcome from all others than one rate for all does, in log likelihood.
+
+    Failures of a region gain: they are near each other. Failures by chance do not.
+    """
+    points = np.vstack([succeeded, failed])[-LATEST:]
+    ok = np.append(np.ones(len(succeeded)), np.zeros(len(failed)))[-LATEST:]
+    near = _nearness(points, points)
+    np.fill_diagonal(near, 0.0)
+    overall = (ok.sum() - ok + 1) / (len(ok) + 1)
+    smooth = (PRIOR * overall + near @ ok) / (PRIOR + near.sum(axis=1))
+    return float(np.log(np.where(ok == 1, smooth / overall, (1 - smooth) / (1 - overall))).sum())
+
+
 def poor(succeeded: Array, failed: Array) -> Array:
-    """Which of the failed points (k,) lie where evaluations succeed much more rarely than elsewhere."""
-    wanted = POOR * overall_rate(len(succeeded), len(failed))
+    """Which of the failed points (k,) to write off.
+
+    Where failures are of regions, all of them at which the smoothed rate is below the overall one; where they are chance, as long
+    as nothing speaks for regions, those at which it is below `POOR` of that.
+    """
+    wanted = (1.0 if gain(succeeded, failed) > 0 else POOR) * overall_rate(len(succeeded), len(failed))
     return np.asarray(success_rate(failed, succeeded, failed) < wanted)
 
 

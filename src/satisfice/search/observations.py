@@ -56,7 +56,7 @@ class Observations:
         self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
         self._failed_set: set[bytes] = set()
-        self._first_own: dict[bytes, int] = {}
+        self._own_at: dict[bytes, list[int]] = {}
         self._certificate: tuple[int, Certificate] | None = None
         self._contradicted: dict[int, float] = {}
         self._rate: tuple[int, bool] | None = None  # with the count of own values
@@ -180,9 +180,9 @@ class Observations:
             self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
         )
 
-    def first_own(self, key: bytes) -> int | None:
-        """The index of the first own value at a point, None if there is none."""
-        return self._first_own.get(key)
+    def own_at(self, key: bytes) -> list[int]:
+        """The indices of the own values at a point, in their order."""
+        return self._own_at.get(key, [])
 
     def has_failed(self, key: bytes) -> bool:
         """Whether an evaluation of the point failed."""
@@ -235,7 +235,7 @@ class Observations:
         own = self.replicates.own.get(key, y if fresh else None)
         self._fresh.append(fresh)
         if fresh:
-            self._first_own.setdefault(key, len(self._fresh) - 1)
+            self._own_at.setdefault(key, []).append(len(self._fresh) - 1)
         if not fresh:
             self._table.setdefault(key, []).append(len(self._fresh) - 1)
         if own is not None:

@@ -109,7 +109,8 @@ def draw_at_random(turn: Turn) -> Array | None:
     not to be trusted, the rule takes every other turn.
     """
     seen, draws = turn.observations, turn.surrogate.draws
-    if not turn.surrogate.lost_hope or seen.exhausted or (draws.enough and (draws.calibrated() or turn.step % 2)):
+    nothing_left = seen.exhausted and seen.deterministic is not False
+    if not turn.surrogate.lost_hope or nothing_left or (draws.enough and (draws.calibrated() or turn.step % 2)):
         return None
     own = np.flatnonzero(seen.own)
     ask = seen.replicates.exactness.ask if seen.deterministic is None else None
@@ -125,12 +126,20 @@ def initial_design(turn: Turn) -> Array | None:
 
 
 def replicate(turn: Turn) -> Array | None:
-    """Replicate the most promising point, unless enough replicates are pending: one for a second look, then its cost."""
+    """Replicate the most promising point, unless enough replicates are pending.
+
+    One is enough for a second look. Afterwards replicates take at most half of what is pending, since a clearer point may be
+    cheaper, or all of it where that is about what the certificate still needs.
+    """
     seen, plan = turn.observations, turn.plan
     if plan is None or plan.repeat is None:
         return None
-    looked = key_of(seen.U[plan.repeat]) in seen.replicates.looked
-    return seen.X[plan.repeat] if turn.waiting_at(plan.repeat) < (plan.cost if looked else 1) else None
+    waiting, batch = turn.waiting_at(plan.repeat), len(turn.pending) + 1
+    if key_of(seen.U[plan.repeat]) not in seen.replicates.looked:
+        wanted = waiting < 1
+    else:
+        wanted = waiting < plan.cost and (plan.cost <= batch or 2 * waiting < batch)
+    return seen.X[plan.repeat] if wanted else None
 
 
 def probe_nearby(turn: Turn) -> Array | None:

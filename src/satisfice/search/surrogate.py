@@ -77,7 +77,7 @@ class Surrogate:
             data = Dataset(seen.domain, seen.U, seen.y, self.config.goal, assumed, self.config.seed)
             fit = self.model.fit(data, fit)
         self._fit = (assumed, fit)
-        self.notes = tuple(note.text for note in fit.notes)
+        self.notes = tuple({note.kind: note.text for note in reversed(fit.notes)}.values())[::-1]  # one of each kind
         return fit
 
     def belief(self, step: int = 1) -> Belief:
