@@ -35,7 +35,7 @@ test-cpus-fast: .venv/ready  ## the most sensitive of these tests, as one old pr
 test-slow: .venv/ready  ## the statistical tests that take minutes
 	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
 
-test-faults: .venv/ready  ## kills, full disks, crashes, attacks (most of an hour); writes docs/reliability.md
+test-faults: .venv/ready  ## kills, full disks, crashes, attacks (most of an hour); writes docs/evidence/reliability.md
 	TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo /tmp) $(ONE_THREAD) $(BIN)/python -m pytest -m faults -q tests/faults; status=$$?; $(BIN)/python bench/write_reliability.py; exit $$status
 
 fuzz: .venv/ready  ## a minute of coverage-guided fuzzing of what the command line reads

@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md from the records of bench/evaluations.py."""
+"""Writes docs/evidence/benchmarks.md from the records of bench/evaluations.py."""
 
 from collections import Counter
 from pathlib import Path
@@ -156,7 +156,9 @@ def write(records: list[Record], docs: Path) -> None:
     for held, names in groups.items():
         if names:
             curves(runs, names, cut, pictures / ("held-out.png" if held else "tuned-on.png"))
-    (docs / "benchmarks.md").write_text(text(records, runs, groups[False], groups[True]), encoding="utf-8")
+    page = docs / "evidence" / "benchmarks.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text(records, runs, groups[False], groups[True]), encoding="utf-8")
 
 
 def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str]) -> str:
@@ -173,10 +175,10 @@ def text(records: list[Record], runs: Runs, tuned: list[str], held_out: list[str
         geometric_table(runs, tuned, held_out, cut),
         _RATIO_NOTE.format(open=still_open(runs)),
     ]
-    sections += ["![performance profile](images/benchmarks/profile.png)\n"]
+    sections += ["![performance profile](../images/benchmarks/profile.png)\n"]
     for title, names, picture in (("tuned on", tuned, "tuned-on"), ("held out", held_out, "held-out")):
         if names:
-            sections += [f"## The problems {title}\n", f"![success curves](images/benchmarks/{picture}.png)\n"]
+            sections += [f"## The problems {title}\n", f"![success curves](../images/benchmarks/{picture}.png)\n"]
             sections += [means_table(runs, names, cut), "", ratio_table(runs, names), ""]
     sections += [
         "## Worse than random search?\n",

@@ -1,4 +1,4 @@
-"""The figures of docs/benchmarks.md: success curves and the performance profile."""
+"""The figures of docs/evidence/benchmarks.md: success curves and the performance profile."""
 
 from pathlib import Path
 

@@ -3,7 +3,7 @@
     make bench-env
     .venv-bench/bin/python bench/evaluations.py --contestants auto,paper,tpe --problems all --runs 50 --jobs 2
     .venv-bench/bin/python bench/evaluations.py --contestants ax,smac --settle   peers, only as far as they may be the best on a problem
-    .venv-bench/bin/python bench/evaluations.py --page     write docs/benchmarks.md from the records
+    .venv-bench/bin/python bench/evaluations.py --page     write docs/evidence/benchmarks.md from the records
     .venv-bench/bin/python bench/evaluations.py --time     seconds for a suggestion by each contestant
 
 Run k starts every contestant from the same three random settings, which count. The budget is 200 evaluations, and a run that does not
@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--settle", action="store_true", help="run peers only as far as they may be the best")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from the records")
+    parser.add_argument("--page", action="store_true", help="only write docs/evidence/benchmarks.md from the records")
     parser.add_argument("--time", action="store_true", help="only time a step, on rastrigin4")
     parser.add_argument("--restore", action="store_true", help="only unpack the kept records")
     given = parser.parse_args()

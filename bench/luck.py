@@ -6,7 +6,7 @@
 - `folk`: the same, but such a setting is evaluated ten times more, and the mean of these must reach the target
 - `known`, `unknown`, `range`: `satisfice.find` with confidence 0.95, and with the noise stated, learned, or with `value_range`
 
-Resumable: new runs are added to the kept records. They go to out/records/luck.jsonl and, packed, to docs/records. Writes docs/luck.md and
+Resumable: new runs are added to the kept records. They go to out/records/luck.jsonl and, packed, to docs/records. Writes docs/evidence/luck.md and
 docs/images/luck.png.
 """
 

@@ -1,4 +1,4 @@
-"""docs/luck.md and docs/images/luck.png from the records of bench/luck.py."""
+"""docs/evidence/luck.md and docs/images/luck.png from the records of bench/luck.py."""
 
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ Under noise, a value that reaches the target may be luck. In this study the Bran
 with noise on every value. A run ends when the method declares a setting good, or after 500 evaluations. Then we look at the true value of
 that setting. `python bench/luck.py` writes this page from its records (`docs/records/luck.jsonl.xz`).
 
-![Share of answers that are truly good, and their cost, against the noise](images/luck.png)
+![Share of answers that are truly good, and their cost, against the noise](../images/luck.png)
 
 {table(found, gaussian)}
 
@@ -125,7 +125,7 @@ value beats the target. The evaluations spent, as multiples of that limit (media
 
 {chr(10).join(spent)}
 """
-    (ROOT / "docs" / "luck.md").write_text(page)
+    (ROOT / "docs" / "evidence" / "luck.md").write_text(page)
     picture(found)
 
 

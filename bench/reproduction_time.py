@@ -26,7 +26,8 @@ def gather(out: Path) -> list[Record]:
         for times in Records(path):
             figure = times["title"].split(":")[0]
             mine = spent.setdefault(
-                figure, {"key": figure, "share": SHARES.get(figure, 5 / 250), "runs": 0, "seconds": 0.0}
+                figure,
+                {"key": figure, "variant": "paper", "share": SHARES.get(figure, 5 / 250), "runs": 0, "seconds": 0.0},
             )
             mine |= {"processes": times["processes"], "runs": mine["runs"] + times["runs"]}
             mine["seconds"] = round(mine["seconds"] + times["seconds"], 1)

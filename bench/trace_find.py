@@ -21,7 +21,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before numpy
 import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
-OFTEN = ("catch_up", "answer", "_fitted", "ask")  # counted for each evaluation
+OFTEN = ("StudyReplay.catch_up", "Search.answer", "Surrogate.belief", "Search.ask")  # counted for each evaluation
 Function = tuple[str, str]
 
 
@@ -110,7 +110,7 @@ def main() -> None:
     print(f"| functions | {len(calls)} |")
     print(f"| deepest stack of its frames | {len(deepest)} |")
     for name in OFTEN:
-        times = sum(count for (_, function), count in calls.items() if function.split(".")[-1] == name)
+        times = sum(count for (_, function), count in calls.items() if function == name)
         print(f"| calls of `{name}` for each of the {evaluations} evaluations | {times / evaluations:.1f} |")
     print(f"| import cycles | {' -> '.join(cycle) or 'none'} |")
     print(f"| longest chain of imports | {len(chain)} |")

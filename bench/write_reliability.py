@@ -1,4 +1,4 @@
-"""Write docs/reliability.md from the figures recorded by the last run of each fault test."""
+"""Write docs/evidence/reliability.md from the figures recorded by the last run of each fault test."""
 
 import json
 import runpy
@@ -7,13 +7,13 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "out" / "faults.jsonl"
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "evidence" / "reliability.md"
 
 HEAD = """# Reliability
 
-The unit of loss is an *acknowledged* evaluation: once its value is stored, nothing may lose it. Each promise below is tested; the
-long tests are run by `make test-faults` (real kills, real full disks, a real PostgreSQL server, a real browser), which wrote this
-page from the figures that they recorded. The other tests are part of `make test` or `make test-slow`.
+The unit of loss is an *acknowledged* evaluation: once its value is stored, nothing may lose it. Each promise below is tested.
+`make test-faults` runs the long tests, with real kills, real full disks, a real PostgreSQL server and a real browser, and writes
+this page from the figures that they record. The other tests are part of `make test` or `make test-slow`.
 
 What is not promised: a disk that acknowledges a write and loses it, and a study file on a network drive whose locks do not work.
 """

@@ -1,4 +1,4 @@
-"""What the site needs beyond its settings: pages that are not written yet are left out, and doctests are shown as code."""
+"""What the site needs beyond its settings: pages kept in the root of the repository, and doctests shown as code."""
 
 import re
 from pathlib import Path
@@ -6,18 +6,24 @@ from typing import Any
 
 import griffe
 
+ROOT = Path(__file__).parent.parent
+IN_THE_ROOT = {
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+    "security.md": "SECURITY.md",
+    "code-of-conduct.md": "CODE_OF_CONDUCT.md",
+}
 DOCTEST = re.compile(r"(?:^>>> .*\n?)(?:^[^\n]+\n?)*", flags=re.MULTILINE)
 
 
-def on_config(config: Any) -> Any:
-    """The settings without the pages that do not exist: some are written from measurements that may not have been made."""
-
-    def is_written(page: Any) -> bool:
-        (place,) = page.values()
-        return isinstance(place, list) or (Path(config["docs_dir"]) / place).exists()
-
-    config["nav"] = [page for page in config["nav"] if is_written(page)]
-    return config
+def on_page_markdown(markdown: str, *, page: Any, **kwargs: Any) -> str:
+    """The text of a page; those of the root are read from there, with links that lead within the site."""
+    if page.file.src_uri not in IN_THE_ROOT:
+        return markdown
+    text = (ROOT / IN_THE_ROOT[page.file.src_uri]).read_text(encoding="utf-8").replace("](docs/", "](")
+    for inside, file in IN_THE_ROOT.items():
+        text = text.replace(f"]({file}", f"]({inside}")
+    return text
 
 
 class Doctests(griffe.Extension):

@@ -1,8 +1,8 @@
-"""Ask and tell: the evaluations happen elsewhere, here in a pool of three slow threads; one of them crashes now and then.
+"""Ask and tell: evaluations happen elsewhere, here in a pool of three slow threads, and some of them crash.
 
     python examples/ask_tell.py
 
-`ask(pending=...)` keeps away from what is being evaluated, `tell` brings a value, `fail` says that there is none.
+`ask(pending=...)` keeps away from running evaluations, `tell` reports a value, and `fail` reports that there is none.
 """
 
 import time
@@ -16,15 +16,15 @@ TARGET = -0.2
 
 
 def evaluate(x: Array) -> float:
-    """The value at x, highest at (1, 2), after a while; beyond a corner there is none."""
+    """The value at x, highest at (1, 2), after a while. It crashes in one corner."""
     time.sleep(0.05)
     if x.sum() > 15:
-        raise ArithmeticError("it does not converge")
+        raise ArithmeticError("no convergence")
     return float(-((x[0] - 1) ** 2) - (x[1] - 2) ** 2)
 
 
 def main() -> None:
-    """Keep three evaluations running until the answer is there."""
+    """Keep three evaluations running until the search has its answer."""
     search = Search(BOX, TARGET, noise=0, seed=3)
     running: dict[Future[float], Array] = {}
     with ThreadPoolExecutor(3) as pool:

@@ -1,9 +1,9 @@
-"""A table of candidates: which of 60 alloys, none of which is measured yet, is hard enough?
+"""A table of candidates: which of 60 alloys is hard enough? None has been measured yet.
 
     python examples/candidates.py
 
-Only the rows of the table can be chosen. What is measured of some teaches about the others: numbers that are close have similar
-values, and each base metal has its own level.
+Only rows of the table can be chosen. A measurement of one alloy informs about the others: close numbers have similar values,
+and each base metal has its own level.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ ALLOYS = [
 
 
 def hardness(alloy: dict[str, Any]) -> float:
-    """What a measurement gives: highest for chrome with much carbon, annealed at 300 degrees."""
+    """The measured hardness: highest for chrome with a lot of carbon, annealed at 300 degrees."""
     level = {"plain": 38.0, "chrome": 47.0, "nickel": 41.0}[alloy["base"]]
     return float(level + 16 * alloy["carbon"] - ((alloy["anneal"] - 300) / 80) ** 2)
 

@@ -1,8 +1,8 @@
-"""A noisy experiment: find a temperature and a time that give a yield of 80 %, and be sure that it was no luck.
+"""A noisy experiment: find a temperature and a time that yield 80 %, and rule out luck.
 
     python examples/noisy_experiment.py
 
-Each measurement is off by about 2 points. A setting that looks good is measured again until the fresh measurements certify it.
+Each measurement is off by about 2 points. A promising setting is measured again until fresh measurements certify it.
 """
 
 from math import exp
@@ -17,7 +17,7 @@ SPACE = {"temperature": (20.0, 120.0), "minutes": (5, 90)}
 
 
 def true_yield(params: dict[str, Any]) -> float:
-    """What the reaction really gives, which nobody can see: at most 88 %, at 75 degrees and 40 minutes."""
+    """The true yield, which nobody can see: at most 88 %, at 75 degrees and 40 minutes."""
     return 88 * exp(-(((params["temperature"] - 75) / 30) ** 2) - ((params["minutes"] - 40) / 40) ** 2)
 
 

@@ -1,9 +1,9 @@
-"""A target that no setting reaches: the search says `none`, instead of spending the whole budget.
+"""A target that no setting reaches: the search ends with `none` instead of spending the whole budget.
 
     python examples/out_of_reach.py
 
-A spring can store at most 1 in these units, and 1.3 is asked for. The hope that some setting reaches it falls with every
-evaluation; when it is below 1 - confidence, the search gives up. With the target 0.99 the same search succeeds.
+A spring can store at most 1 in these units, and the target is 1.3. The hope that some setting reaches it falls as evaluations
+come in; when it is below 1 - confidence, the search gives up. With a target of 0.99 the same search succeeds.
 """
 
 from math import sin
@@ -15,12 +15,12 @@ SPACE = {"angle": (0.0, 3.0), "tension": (0.0, 1.0)}
 
 
 def stored(params: dict[str, Any]) -> float:
-    """What the spring stores: at most 1, at an angle of pi / 2 and a tension of 0.6."""
+    """The stored energy: at most 1, at an angle of pi / 2 and a tension of 0.6."""
     return float(sin(params["angle"]) - (params["tension"] - 0.6) ** 2)
 
 
 def main() -> None:
-    """Ask for too much, and for enough."""
+    """Search for a target out of reach, then for one within reach."""
     too_much = find(stored, SPACE, target=1.3, noise=0, seed=1, budget=200)
     print(too_much)
     hopes = [row["hope"] for row in too_much.table() if row["hope"] is not None]

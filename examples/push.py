@@ -2,9 +2,10 @@
 
     make demo
 
-A simulated hand starts at (x, y) and pushes towards the origin, where the disc lies, for some time (Box2D). The value is 5 less
-the distance of the disc from its goal, so the target is 4.75. The second search sees every value with noise; its answer comes
-with a certificate. Both studies are kept in out/demo.db, and the report of the second one is written to out/report.html.
+A simulated hand starts at (x, y) and pushes for some time towards the origin, where the disc lies (Box2D). The value is 5
+minus the final distance of the disc from its goal, so the target is 4.75. The second search sees every value with noise, and
+its answer comes with a certificate. Both studies are kept in out/demo.db, and the report of the second one is written to
+out/report.html.
 """
 
 from pathlib import Path
@@ -14,10 +15,8 @@ from numpy.random import default_rng
 from rich.console import Console
 from rich.panel import Panel
 
-from satisfice import find
+from satisfice import find, write_report
 from satisfice.paper.problems import PROBLEMS
-from satisfice.report.page import write
-from satisfice.study.snapshot import snapshot
 
 PUSH = PROBLEMS["robot3"]
 SPACE = {"x": (-5.0, 5.0), "y": (-5.0, 5.0), "time": (1.0, 30.0)}
@@ -26,12 +25,12 @@ OUT = Path("out")
 
 
 def distance_from_goal(params: dict[str, Any]) -> float:
-    """How far from its goal the disc really ends."""
+    """The true final distance of the disc from its goal."""
     return 5 - PUSH.value([params["x"], params["y"], params["time"]])
 
 
 def main() -> None:
-    """Both searches, and the report."""
+    """Run both searches and write the report."""
     console = Console()
     OUT.mkdir(exist_ok=True)
     database = OUT / "demo.db"
@@ -51,7 +50,7 @@ def main() -> None:
     console.print(Panel(str(second), title=f"each value with noise of standard deviation {NOISE}"))
     if second.params is not None:
         console.print(f"The disc really ends {distance_from_goal(second.params):.3f} from its goal.")
-    report = write(snapshot(second.study), OUT / "report.html")
+    report = write_report(second, OUT / "report.html")
     console.print(
         f"The report is {report}; the studies are in {database}, for `satisfice status` and optuna-dashboard."
     )

@@ -1,8 +1,8 @@
-"""Go on from a CSV file: ten experiments of last month, and the next ones chosen with what they teach.
+"""Continue from a CSV file: ten experiments of last month train the model that chooses the next ones.
 
     python examples/resume_csv.py
 
-The study is kept as well, in a file: the second call finds everything that the first one did, and has nothing left to do.
+The study is kept in a file too: the second call finds everything that the first one did, and has nothing left to do.
 """
 
 import csv

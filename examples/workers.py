@@ -1,9 +1,9 @@
-"""Eight workers, each a process of its own, look for one good setting in one study.
+"""Eight workers, each in its own process, search for one good setting in one study.
 
     python examples/workers.py --storage postgresql://user@host/database --workers 8
     python examples/workers.py --storage study.db
 
-Run it with the same storage on several machines, and all of them work on the same study. When one worker has found a good
+Run it with the same storage on several machines, and all of them work on the same study. When one worker finds a good
 setting, all of them stop.
 """
 
@@ -21,20 +21,20 @@ TARGET = 0.9
 
 
 def score(params: dict[str, Any]) -> float:
-    """What a training might give: best at a rate of 0.01, a depth of 7 and with the careful solver."""
+    """The score of a training: best at a rate of 0.01, a depth of 7 and with the careful solver."""
     time.sleep(0.2)  # a real one takes longer
     far = (params["rate"] ** 0.25 - 0.316) ** 2 * 4 + (params["depth"] - 7) ** 2 / 50
     return float(1.0 - far - 0.2 * (params["solver"] == "plain"))
 
 
 def work(storage: str, name: str, budget: int) -> tuple[int, str, str]:
-    """One worker: its process, the verdict at its end, and the setting."""
+    """Run one worker, and return its process, its verdict and its answer as text."""
     answer = find(score, SPACE, TARGET, noise=0, budget=budget, storage=storage, name=name, progress=False)
     return os.getpid(), answer.verdict, str(answer)
 
 
 def main() -> None:
-    """Start the workers and say what they found."""
+    """Start the workers and print what they found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--storage", default="workers.db", help="a database's URL or the path of a file (default: workers.db)"

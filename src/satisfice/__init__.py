@@ -90,3 +90,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'satisfice' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"satisfice.{_HOME[name]}"), name)
     return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return __all__

@@ -1,4 +1,4 @@
-"""What a rule believes while evaluations are pending: each is taken for a bad value."""
+"""The belief while evaluations are pending: each counts as a bad value."""
 
 import mpmath
 import numpy as np
@@ -37,7 +37,7 @@ def test_a_pending_value_is_the_mean_of_the_part_below_the_target(target):
     assert posterior.y[-1] == pytest.approx(expected, rel=1e-8)
     assert after.marginal(u).mean[0] == pytest.approx(
         expected, rel=1e-5, abs=1e-4
-    )  # its noise is a millionth of the variance
+    )  # its noise variance is a millionth of the kernel's
     assert after.avoid.tolist() == [*X.tolist(), [0.65]]
     assert after.probability_good(u)[0] < 1e-6
 
@@ -83,4 +83,4 @@ def test_under_a_nugget_a_pending_value_is_one_of_the_trend():
     after = before.assuming_bad(u)
     beside = np.array([[0.6501]])  # a value of the ripples would say little about its neighbours
     assert after.marginal(beside).mean[0] == pytest.approx(after.members[0][1].y[-1], abs=0.01)
-    assert before.assuming_bad(X[1:2]).members[0][1].y.tolist() == Y.tolist()  # what was seen is not assumed
+    assert before.assuming_bad(X[1:2]).members[0][1].y.tolist() == Y.tolist()  # observed points keep their values

@@ -272,7 +272,7 @@ def test_the_page_is_written_from_records_and_can_be_restored(tmp_path):
         (out / f"{contestant}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     kept = docs / "records" / "evaluations.jsonl.xz"
     eval_page.write(evaluations.keep(out, kept), docs)
-    page = (docs / "benchmarks.md").read_text()
+    page = (docs / "evidence" / "benchmarks.md").read_text()
     assert "| random | 0.5" in page  # a ratio of about 20 / 40
     assert "on 2 of 2 problems: **branin**, **recipe**" in page  # TPE
     assert page.count("satisfice `auto`: on 0 of 2 problems") == 1

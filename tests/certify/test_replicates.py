@@ -1,4 +1,4 @@
-"""Confirming under noise: what is fresh, what is tested, and when a point is asked again."""
+"""Replicates under noise: which values are fresh, what is tested, and when a point is replicated."""
 
 import numpy as np
 import pytest
@@ -135,7 +135,7 @@ def test_each_e_process_states_whether_skewness_matters(monkeypatch):
     values = 2.0 - default_rng(0).exponential(0.1, 40)
     assert certificate(LearnedNoise(), values, 0.0, 0.05, 1).skewed
     assert not certificate(Bounded(-3.0, 3.0), values, 0.0, 0.05, 1).skewed
-    monkeypatch.setattr(LearnedNoise, "guarantee", "valid as long as the bell curve is")  # in whatever words
+    monkeypatch.setattr(LearnedNoise, "guarantee", "valid as long as the bell curve is")  # whatever the words
     assert certificate(LearnedNoise(), values, 0.0, 0.05, 1).skewed
 
 
@@ -164,7 +164,7 @@ def test_pass_and_fail_are_certified_by_their_range():
     search = Search(LINE, 0.8, value_range=(0, 1), seed=0)
     while (
         search.answer().verdict == "open" and search.answer().evaluations < 1000
-    ):  # of 8 searches the longest took 195
+    ):  # the longest of 8 searches took 195
         x = search.ask()
         search.tell(x, float(rng.random() < 0.97 - (x[0] - 0.6) ** 2))
     answer = search.answer()
@@ -176,7 +176,7 @@ def test_pass_and_fail_are_certified_by_their_range():
 
 
 def test_a_bad_point_at_the_target_is_rarely_certified():
-    """f = target - 0 everywhere: each of 60 searches may certify with probability 5 % at most; 8 or more have 1 %.
+    """f lies just below the target: each of 60 searches may certify with probability at most 5 %; 8 or more with 1 %.
 
     A table and a known kernel: so many more points become candidates, and can be called good by chance, than on a line.
     """

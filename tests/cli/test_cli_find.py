@@ -115,7 +115,7 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
     ("words", "said"),
     [
         (["find", "--target", "1", "--param", "x=1:", *COMMAND], "--param x=1:"),
-        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], r"`space\[.x.\]` must have"),
+        (["find", "--target", "1", "--param", "x=2:1", "--", "echo", "{x}"], "`space['x']` must have"),
         (["find", "--target", "1", "--param", "x=0:1", "--", "echo"], "does not use the parameter 'x'"),
         (
             ["find", "--target", "1", "--param", "x=0:1", "--", "echo", "{x}{y}"],
@@ -130,7 +130,10 @@ def test_noise_is_seen_and_the_setting_confirmed(capsys):
         (["find", "--target", "1", "--budget", "0", *SPACE, *COMMAND], "--budget"),
         (["find", "--target", "1", "--confidence", "2", *SPACE, *COMMAND], "confidence"),
         (["find", "--target", "2", "--range", "0:1", *SPACE, *COMMAND], "target"),
-        (["find", "--target", "1", "--storage", "no/such/directory.db", *SPACE, *COMMAND], "no directory"),
+        (
+            ["find", "--target", "1", "--storage", "no/such/directory.db", *SPACE, *COMMAND],
+            "must lie in a directory that exists",
+        ),
         (["find", "--target", "1", "--storage", "http://secret:word@x/y", *SPACE, *COMMAND], "storage"),
         (["find", *SPACE, *COMMAND], "--target"),
         (["find", "--target", "1", "--history", "none.csv", *SPACE, *COMMAND], "none.csv"),

@@ -82,7 +82,7 @@ def test_a_study_of_another_program_is_not_asked_for_an_option_that_does_not_exi
     for command in ("status", "report"):
         assert main([command, *WHERE]) == 2
         said = capsys.readouterr().err
-        assert "study 'n' has no target" in said
+        assert "`target` must be given for the study 'n'" in said
         assert "`answer_of`" in said
 
 

@@ -21,7 +21,7 @@ ROBUST, SEARCH, COMMAND, FIND = (
     "cli/test_objective.py::",
     "cli/test_cli_find.py::",
 )
-NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_durable.py::", "study/test_workers.py::"
+NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_retrying_storage.py::", "study/test_workers.py::"
 FUZZ, COMPANION = "faults/test_fuzz.py::", "study/test_companion.py::"
 
 GROUPS = {

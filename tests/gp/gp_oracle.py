@@ -93,6 +93,6 @@ class WithGradients(NamedTuple):
 
 
 def with_gradients(posterior, U):
-    """The marginal of a posterior at U, and what it pulls back of the mean alone and of the std alone."""
+    """The marginal of a posterior at U, and the vjp of the mean alone and of the std alone."""
     found, one, none = posterior.marginal_with_vjp(U), np.ones(len(U)), np.zeros(len(U))
     return WithGradients(found.mean, found.std, found.vjp(one, none), found.vjp(none, one))

@@ -11,13 +11,13 @@ from satisfice.gp.posterior import Posterior
 ALL = pytest.mark.parametrize("kernel", [k for _, k in kernels(2)], ids=[name for name, _ in kernels(2)])
 
 
-def board(side=12):
+def lattice(side=12):
     axis = np.linspace(0, 1, side)
     return np.stack([a.ravel() for a in np.meshgrid(axis, axis, indexing="ij")], axis=1)
 
 
 def asked(points, n, seed=0):
-    """n points of the board, some of them again and again, and values."""
+    """n points of the grid, some of them replicated, and values."""
     rng = np.random.default_rng(seed)
     X = points[rng.integers(len(points), size=n)]
     X[-5:] = X[0]
@@ -32,7 +32,7 @@ def grow(grid, X, y):
 
 @ALL
 def test_extending_one_by_one_equals_the_explicit_inverse(kernel):
-    points = board()
+    points = lattice()
     X, y = asked(points, 40)
     grid = GridPosterior.on(points, kernel, 1e-2, points[:0], np.empty(0))
     assert np.allclose(grid.marginal(points).std, 0.8, rtol=1e-15)
@@ -48,7 +48,7 @@ def test_extending_one_by_one_equals_the_explicit_inverse(kernel):
 
 @ALL
 def test_at_every_step_the_grid_equals_the_posterior_from_scratch(kernel):
-    points = board()
+    points = lattice()
     X, y = asked(points, 30)
     grid = GridPosterior.on(points, kernel, 1e-4, X[:3], y[:3])
     for n in range(4, 31):
@@ -61,7 +61,7 @@ def test_at_every_step_the_grid_equals_the_posterior_from_scratch(kernel):
 
 
 def test_other_values_at_the_same_points_change_the_mean_only():
-    points = board()
+    points = lattice()
     X, y = asked(points, 30)
     kernel = Stationary("matern52", 0.3)
     grid = grow(GridPosterior.on(points, kernel, 1e-3, points[:0], np.empty(0)), X, y)
@@ -78,7 +78,7 @@ def test_other_values_at_the_same_points_change_the_mean_only():
 
 
 def test_a_value_with_its_own_noise_updates_the_grid():
-    points = board()
+    points = lattice()
     X, y = asked(points, 15)
     kernel = Stationary("matern32", 0.4)
     grid = GridPosterior.on(points, kernel, 1e-2, X[:14], y[:14]).extend(X[14], y[14], lam=0.5)
@@ -88,12 +88,12 @@ def test_a_value_with_its_own_noise_updates_the_grid():
 
 
 def test_points_off_the_grid_and_gradients_are_those_of_the_plain_posterior():
-    points, U = board(), np.random.default_rng(1).random((6, 2))
+    points, U = lattice(), np.random.default_rng(1).random((6, 2))
     X, y = asked(points, 20)
     kernel = Stationary("se", 0.4)
     grid = grow(GridPosterior.on(points, kernel, 1e-2, X[:1], y[:1]), X[1:], y[1:])
     plain = Posterior.given(kernel, 1e-2, X, y)
-    backwards = points[::-1].copy()  # as many points as the board has
+    backwards = points[::-1].copy()  # as many points as the grid has
     assert relative(grid.marginal(backwards).mean, plain.marginal(points).mean[::-1]) < 1e-8
     assert relative(grid.marginal(U).mean, plain.marginal(U).mean) < 1e-8
     for actual, expected in zip(with_gradients(grid, U), with_gradients(plain, U), strict=True):
@@ -102,7 +102,7 @@ def test_points_off_the_grid_and_gradients_are_those_of_the_plain_posterior():
 
 
 def test_a_grid_that_needs_jitter_stays_right_after_a_new_factorisation():
-    points = board(5)
+    points = lattice(5)
     kernel = Stationary("se", 50.0)
     X, y = points, np.sin(points[:, 0])
     grid = GridPosterior.on(points, kernel, 0.0, X[:1], y[:1])

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satisfice.domain.parameters import Categorical, Integer, LogReal
-from satisfice.report.svg import Choices, Linear, Log, scale_around, scale_of, shown, tag
+from satisfice.report.scales import Choices, Linear, Log, scale_around, scale_of
+from satisfice.report.svg import tag
+from satisfice.report.text import shown
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -1,4 +1,4 @@
-"""The default rule: a level within reach, and a distance or a sweep where the search has stopped rising."""
+"""The default rule: a level within reach; in a stale search, a distance from asked points or a sweep."""
 
 from dataclasses import replace
 
@@ -70,16 +70,16 @@ def test_every_fourth_question_of_a_stale_search_changes_one_parameter_of_the_be
     without = Aspiration(sweeps=False).propose(belief, default_rng(0))
     assert (
         without == Aspiration().propose(replace(belief, step=42), default_rng(0))
-    ).all()  # keeps a distance, as then
+    ).all()  # keeps a distance, as before
     assert (without != belief.best[0]).sum() > 1
-    early = replace(belief, step=12)  # while a margin is kept there is enough to be learned anyway
+    early = replace(belief, step=12)  # early questions keep a margin instead
     assert (
         Aspiration().propose(early, default_rng(0)) == Aspiration(sweeps=False).propose(early, default_rng(0))
     ).all()
 
 
 def test_a_line_is_asked_far_from_earlier_points_on_it():
-    """Along each coordinate of the best point all but one end has been asked: that end is left."""
+    """Along each coordinate of the best point everything but one end has been asked, so that end remains."""
     domain = Box([(0.0, 1.0)] * 2)
     belief = belief_on(domain, members=1)
     best = np.array([0.9, 0.5])
@@ -97,7 +97,7 @@ SWITCHES = {
 
 @pytest.mark.parametrize("domain", SWITCHES.values(), ids=list(SWITCHES))
 def test_a_switch_is_set_to_its_low_end_once_for_the_best_point(domain):
-    """At every fourth question after HUNCH vain ones, while a margin is kept as well; what is no switch is left alone."""
+    """At every fourth question after HUNCH vain ones, early or not; other coordinates are left alone."""
     known = belief_on(domain, members=1)
     best = domain.snap(np.full((1, domain.dimension), 0.6))
     off = [np.where(np.arange(domain.dimension) == j, 0.0, best[0]) for j in (1, 3)]

@@ -1,4 +1,4 @@
-"""Elimination: who survives, and what follows when nobody does."""
+"""Elimination: which points survive, and what happens when none does."""
 
 from dataclasses import replace
 
@@ -77,7 +77,7 @@ def test_elimination_asks_the_most_uncertain_survivor_and_keeps_what_the_formula
 
 
 def draws_that_lose_the_best_point(rule, draws, rounds=15):
-    """In how many of so many draws from the prior, with the true kernel and noise, the rule rules out the maximiser."""
+    """How many draws from the prior, with the true kernel and noise, make the rule eliminate the maximiser."""
     kernel = Stationary("se", np.array([0.1]))
     spectrum, basis = np.linalg.eigh(kernel(GRID.U, GRID.U))
     nothing, lost = np.empty((0, 1)), 0

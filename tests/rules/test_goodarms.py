@@ -112,7 +112,7 @@ def test_arms_are_mislabelled_no_more_often_than_promised(rule):
 
 
 def test_apt_sorts_the_arms_better_than_pulling_them_in_turn():
-    """Two arms are near the target, six are clear: most of 160 pulls go to the near ones, and fewer come out wrong."""
+    """Two arms are close to the target, six are clear: most of 160 pulls go to the close ones, and fewer labels are wrong."""
     means = (TARGET - 0.15, TARGET + 0.15, *(TARGET + gap for gap in (-2.0, -1.5, -1.0, 1.0, 1.5, 2.0)))
     wrong, in_turn, near = 0, 0, []
     for seed in range(60):

@@ -133,7 +133,7 @@ def truncated(variance, added, width, wanted, active):
 
 @pytest.mark.parametrize("cost", [None, lambda X: 1 + (X[:, 0] > 1) * 3.0])
 def test_truvar_maximises_the_truncated_variance_reduction_per_cost(cost):
-    """Each point is added in turn and everything is conditioned anew; epochs end when the open points are known well enough."""
+    """Add each point in turn and condition everything anew; an epoch ends once the open points are known well enough."""
     width = 1.8
     search = searching(TruncatedVariance(cost, shrink=0.5, slack=0.2, width=ConstantWidth(width)))
     side, wanted, epochs = ["open"] * SIZE, [1.0], []

@@ -78,7 +78,7 @@ def test_ts_finds_the_maximum_of_its_path_on_a_box():
 def test_the_centre_must_be_a_point(centre):
     domain, X = Box([(0.0, 1.0)] * 2), default_rng(1).random((3, 2))
     posterior = Posterior.given(Stationary("se", np.array([0.2])), 1e-4, X, X[:, 0])
-    with pytest.raises(BadInput, match=r"SatisficingThompson: centre: .* came"):
+    with pytest.raises(BadInput, match=r"`centre` of SatisficingThompson must .*; got"):
         SatisficingThompson(centre).propose(on(domain, ((1.0, posterior),), 0.0), default_rng(0))
 
 

@@ -1,4 +1,4 @@
-"""`Search` as a user meets it."""
+"""`Search` from the user's point of view."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ def branin(x):
 
 
 def run(search, objective, budget):
-    """Ask and tell until the verdict is good; the points that were asked."""
+    """Ask and tell until the verdict is good; return the asked points."""
     points = []
     while len(points) < budget and search.answer().verdict != "good":
         points.append(search.ask())
@@ -49,7 +49,7 @@ def test_minimising_f_and_maximising_minus_f_ask_the_same_points():
 
 
 def fitting(rule):
-    """A domain and a model with which the rule works: a box and the default model, unless it needs something else."""
+    """A domain and a model that suit the rule: a box and the default model, if possible."""
     needs = requirements_of(RULES[rule]())
     known = FixedModel(Stationary("se", np.array([0.2]), 100.0), 1e-2)
     return BOX.grid(15) if needs.finite else BOX, known if needs.single else "auto"
@@ -113,7 +113,7 @@ def test_under_noise_a_pending_point_is_not_asked_again_either():
 
 
 def test_failures_teach_the_search_to_keep_away():
-    """Half of the box fails, with two of the three places that are good. Of 20 searches none took more than 33 questions."""
+    """Half of the box fails, including two of its three good places. None of 20 searches took more than 33 questions."""
     failed, asked = [], []
     for seed in range(3):
         search = Search(BOX, target=-0.6, noise=0, seed=seed)
@@ -131,9 +131,7 @@ def test_failures_teach_the_search_to_keep_away():
         assert answer.failures == len(failures) <= 2 * len(set(failures))  # one more try at most, it may be chance
         failed.append(len(failures))
         asked.append(len(failures) + answer.evaluations)
-    assert (
-        sum(failed) / sum(asked) < 0.6
-    )  # a third; where failures teach nothing nine tenths, and most searches find nothing
+    assert sum(failed) / sum(asked) < 0.6  # usually a third; nine tenths if the search learns nothing from failures
     assert np.median(asked) <= 60
 
 
@@ -174,9 +172,9 @@ def test_with_noise_unknown_the_first_good_point_is_asked_again():
 
 @pytest.mark.filterwarnings("ignore:all values so far are equal:satisfice.SatisficeWarning")
 def test_noisy_shares_are_rarely_mistaken_for_exact_values():
-    """An accuracy on 50 items is the same twice in a row in one of nine; at most 5 % of the searches may call a bad one good."""
+    """Two accuracies on 50 items are equal with probability 1/9; at most 5 % of the searches may mistake them for exact ones."""
     exact = undecided = 0
-    for seed in range(400):  # without a model, which has no say in it
+    for seed in range(400):  # without a model, which plays no part
         rng, search = np.random.default_rng(seed), Search(BOX, target=0.92, seed=seed, model=BLIND)
         for _ in range(12):
             search.tell(search.ask(), rng.binomial(50, 0.9) / 50)
@@ -315,7 +313,7 @@ def test_bad_arguments_are_refused(arguments, message):
 
 @dataclass(frozen=True)
 class Own:
-    """A rule of the user's own."""
+    """A custom rule."""
 
     proposal: object
 
@@ -499,7 +497,7 @@ def test_a_run_of_fails_does_not_end_the_search():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_point_too_costly_to_replicate_is_not_proposed_as_its_own_neighbour(seed):
-    """One of twelve choices seems a little better than the target; a small step from it leads nowhere else."""
+    """One of twelve choices seems slightly better than the target; a small step from it snaps back to it."""
     search, choices = Search(Product([Categorical(range(12))]), 0.0, noise=1.0, seed=seed), np.eye(12)
     for k, x in enumerate([*choices, *choices[:2]]):
         search.tell(x, 0.1 * (-1) ** k - 1.0 * (x[3] == 0))
@@ -509,7 +507,7 @@ def test_a_point_too_costly_to_replicate_is_not_proposed_as_its_own_neighbour(se
     assert plan.repeat is None
     assert (search.observations.X[plan.cheapest] == choices[3]).all()
     assert search.observations.explored % LOOK_AROUND == 0
-    assert search.ask()[3] == 0  # the rule asks for what is known less
+    assert search.ask()[3] == 0  # the rule prefers a less known point
 
 
 def test_one_failure_does_not_write_off_a_point_with_good_values():
@@ -597,7 +595,7 @@ def test_the_interval_after_a_run_of_passes_is_as_wide_as_their_probability_allo
     low, high = answer.interval
     assert low**passes <= 0.025 * (
         1 + 1e-9
-    )  # a setting that passes so often shows so many passes in a row in one of 40
+    )  # a setting that passes this often shows such a run of passes with probability 1/40
     assert high == 1.0
 
 

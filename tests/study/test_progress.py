@@ -4,6 +4,7 @@ import pytest
 
 from satisfice.search.answer import Answer
 from satisfice.study import progress
+from satisfice.study.config import StudyConfig
 from satisfice.study.progress import Progress
 
 
@@ -11,7 +12,7 @@ from satisfice.study.progress import Progress
 def test_without_a_terminal_a_log_has_a_line_at_most_once_a_minute(wanted, count, capsys, monkeypatch):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    with Progress(wanted, 100, 0.9) as shown:
+    with Progress(wanted, StudyConfig(0.9, budget=100)) as shown:
         for done in range(9):  # evaluations of 20 seconds
             shown.show(Answer("open", value=0.5, hope=0.25, evaluations=done))
             now += 20
@@ -23,7 +24,7 @@ def test_without_a_terminal_a_log_has_a_line_at_most_once_a_minute(wanted, count
 def test_slow_evaluations_get_a_line_each(capsys, monkeypatch):
     now = 0.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    with Progress("log", 10, 0.9) as shown:
+    with Progress("log", StudyConfig(0.9, budget=10)) as shown:
         for done in range(3):
             now += 3600
             shown.show(Answer("open", evaluations=done))

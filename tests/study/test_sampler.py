@@ -59,7 +59,7 @@ def test_the_callback_works_beside_another_sampler():
 
 def test_the_callback_needs_a_target_from_somewhere():
     study = study_of(optuna.samplers.RandomSampler(seed=1))
-    with pytest.raises(BadInput, match="give the target"):
+    with pytest.raises(BadInput, match="needs a `target`"):
         study.optimize(bowl, n_trials=1, callbacks=[stop_when_certain()])
 
 
@@ -260,7 +260,7 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
     assert fresh(x) == [*before, 1.0]
     study.tell(second, state=TrialState.FAIL)  # it is not waited for any longer
     assert fresh(x) == [*before, 1.0, 3.0]
-    again = StudyReplay(sampler._config)
+    again = StudyReplay(sampler.config)
     again.catch_up(study)
     assert again.search.observations.fresh_values([x]).tolist() == fresh(x)
 

@@ -163,7 +163,7 @@ def test_a_damaged_file_gives_a_named_error_or_its_study(tmp_path):
 
 
 BAD_PLACES = [
-    (3, "None, a path, a URL"),
+    (3, "a path, a URL such as .*, an Optuna storage or None"),
     ("", "a path or a URL"),
     ("a\0b", "a path or a URL"),
     ("/no/such/place/study.db", r"there is no /no/such/place\. Make it first"),

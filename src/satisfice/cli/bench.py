@@ -30,7 +30,20 @@ def bench() -> int:
 
 
 def step_time(model: str, n: int) -> float:
-    """Return the median time in seconds of one ask and tell with `n` observations in four dimensions."""
+    """Return the median time in seconds of one ask and tell with `n` observations in four dimensions.
+
+    Parameters
+    ----------
+    model
+        The name of a model, as `Search` takes it.
+    n
+        The number of observations.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
     import numpy as np
 
     from satisfice.domain.box import Box

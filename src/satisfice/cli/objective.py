@@ -9,12 +9,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
 from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value
-from satisfice.cli.watchdog import WATCHDOG
+from satisfice.cli.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
 KEPT = 65_536  # bytes kept of each output, the last ones
@@ -50,7 +49,13 @@ class CommandObjective:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise `BadInput` unless the program exists and the command uses exactly these parameters."""
+        """Raise `BadInput` unless the program exists and the command uses exactly these parameters.
+
+        Parameters
+        ----------
+        names
+            The names of the parameters.
+        """
         if not self.words:
             raise BadInput("The command is missing; write it after --, such as: -- python train.py --rate {rate}")
         wanted = list(names)
@@ -124,7 +129,18 @@ class CommandObjective:
 
 
 def placeholders(word: str) -> set[str]:
-    """Return the names in {braces}; raise `BadInput` for a single brace."""
+    """Return the names in {braces}; raise `BadInput` for a single brace.
+
+    Parameters
+    ----------
+    word
+        One argument of the command.
+
+    Returns
+    -------
+    set[str]
+        The names.
+    """
     names = set()
     for part in PART.finditer(word):
         if part[0] in "{}":
@@ -137,7 +153,20 @@ def placeholders(word: str) -> set[str]:
 
 
 def filled(word: str, params: Mapping[str, Any]) -> str:
-    """Return a word with the parameters filled in; floats round-trip exactly."""
+    """Return a word with the parameters filled in; floats round-trip exactly.
+
+    Parameters
+    ----------
+    word
+        One argument of the command.
+    params
+        The parameters by name.
+
+    Returns
+    -------
+    str
+        The argument.
+    """
 
     def replacement(part: re.Match[str]) -> str:
         return part[0][0] if part[1] is None else str(params[part[1]])
@@ -198,14 +227,9 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Terminate the group with SIGTERM while the command itself runs, then kill what is left."""
     try:
         if not _has_ended(process):
-            _signal_group(process, signal.SIGTERM)
+            signalled(process.pid, signal.SIGTERM)
             until = time.monotonic() + GRACE
             while not _has_ended(process) and time.monotonic() < until:
                 time.sleep(TICK / 10)
     finally:  # even after a second Ctrl-C
-        _signal_group(process, signal.SIGKILL)
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # no process is left
-        os.killpg(process.pid, number)
+        signalled(process.pid, signal.SIGKILL)

@@ -46,7 +46,18 @@ class PanelCommand(click.RichCommand):
 
 
 def command(usage: str = "[OPTIONS]") -> Callable[[Callable[..., int]], click.RichCommand]:
-    """Decorate a function as a command."""
+    """Decorate a function as a command.
+
+    Parameters
+    ----------
+    usage
+        What the usage line shows after the name.
+
+    Returns
+    -------
+    Callable[[Callable[..., int]], click.RichCommand]
+        The decorator.
+    """
     return click.command(cls=PanelCommand, options_metavar=usage, context_settings=HELP)
 
 

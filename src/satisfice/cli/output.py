@@ -22,7 +22,20 @@ STDOUT = Path("-")
 
 
 def plain(text: object, keep: str = "") -> str:
-    """Return the text with everything replaced that could steer the terminal."""
+    """Return the text with everything replaced that could steer the terminal.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    keep
+        Control characters to keep.
+
+    Returns
+    -------
+    str
+        The text with U+FFFD in the place of control characters.
+    """
     return "".join(
         "\ufffd" if unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in keep else each
         for each in str(text)
@@ -30,7 +43,18 @@ def plain(text: object, keep: str = "") -> str:
 
 
 def columns(rows: list[tuple[str, str]]) -> str:
-    """Return the rows in two columns; a terminal gets long texts wrapped, but no command, so that it can be copied."""
+    """Return the rows in two columns; a terminal gets long texts wrapped, but no command, so that it can be copied.
+
+    Parameters
+    ----------
+    rows
+        Pairs of a label and a text.
+
+    Returns
+    -------
+    str
+        The lines.
+    """
     width = max(len(what) for what, _ in rows)
     room = max(shutil.get_terminal_size().columns - width - 2, 20) if sys.stdout.isatty() else sys.maxsize
     lines = []
@@ -41,7 +65,20 @@ def columns(rows: list[tuple[str, str]]) -> str:
 
 
 def answer_json(answer: "Answer", **more: Any) -> str:
-    """Return the answer as one JSON object; numbers that are not finite are null."""
+    """Return the answer as one JSON object; numbers that are not finite are null.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    **more
+        Further entries.
+
+    Returns
+    -------
+    str
+        The JSON text.
+    """
     names = ("verdict", "params", "value", "interval", "probability", "hope", "evaluations", "failures", "certificate", "repeats",
              "needed", "notes")  # fmt: skip
     said = {name: getattr(answer, name) for name in names}
@@ -61,7 +98,17 @@ def _finite(value: Any) -> Any:
 
 
 def check_output(storage: str, *, csv: Path | None = None, out: Path | None = None, as_json: bool = False) -> None:
-    """Raise `BadInput` if two outputs claim the standard output, or if a file cannot be written."""
+    """Raise `BadInput` if two outputs claim the standard output, or if a file cannot be written.
+
+    Parameters
+    ----------
+    storage
+        The storage of the study, which must not be overwritten.
+    csv, out
+        Where a table and a report will be written.
+    as_json
+        Whether JSON will be printed.
+    """
     from satisfice.cli.studies import database_files
     from satisfice.report.files import check_path
 
@@ -79,6 +126,13 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     """Write all evaluations to a file, or print them; no model is fitted.
 
     Numbers are written by `repr`, so that they can be read back exactly, and texts so that no spreadsheet runs them.
+
+    Parameters
+    ----------
+    study
+        The study.
+    path
+        The file; `STDOUT` prints the table.
     """
     from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file

@@ -13,7 +13,18 @@ Parameter = tuple[float | str, ...] | list[float | str]  # a range, or choices
 
 
 def read_params(texts: Sequence[str]) -> dict[str, Parameter]:
-    """Return the parameters by name, in order."""
+    """Return the parameters by name, in order.
+
+    Parameters
+    ----------
+    texts
+        Texts such as `depth=2:12`.
+
+    Returns
+    -------
+    dict[str, Parameter]
+        What `Space.of` takes.
+    """
     space: dict[str, Parameter] = {}
     for text in texts:
         name, parameter = read_param(text)
@@ -52,7 +63,18 @@ def read_param(text: str) -> tuple[str, Parameter]:
 
 
 def read_number(text: str) -> int | float | None:
-    """Return the number that is written, integer or real; None if it is none or not finite."""
+    """Return the number that is written, integer or real; None if it is none or not finite.
+
+    Parameters
+    ----------
+    text
+        The text.
+
+    Returns
+    -------
+    int | float | None
+        The number, or None.
+    """
     if WHOLE.match(text):
         return int(text)
     if REAL.match(text) and math.isfinite(number := float(text)):

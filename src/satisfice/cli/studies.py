@@ -19,7 +19,20 @@ ARGUMENTS = "satisfice:arguments"  # and the one that holds the last command lin
 
 
 def stored_study(storage: str, name: str) -> "optuna.Study":
-    """Return the study; raise `BadInput` if there is none."""
+    """Return the study; raise `BadInput` if there is none.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+    name
+        The name of the study.
+
+    Returns
+    -------
+    optuna.Study
+        The study.
+    """
     import optuna
 
     from satisfice.study.workers.storage import open_storage
@@ -36,7 +49,18 @@ def stored_study(storage: str, name: str) -> "optuna.Study":
 
 
 def database_files(storage: str) -> list[Path]:
-    """Return the SQLite file that a storage names, if it names one."""
+    """Return the SQLite file that a storage names, if it names one.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+
+    Returns
+    -------
+    list[Path]
+        One path, or none.
+    """
     if "://" not in storage:
         return [Path(storage)]
     url = _url(storage)
@@ -46,7 +70,18 @@ def database_files(storage: str) -> list[Path]:
 
 
 def hidden(storage: str) -> str:
-    """Return the storage as it may be shown: a URL without its password."""
+    """Return the storage as it may be shown: a URL without its password.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+
+    Returns
+    -------
+    str
+        What may be shown.
+    """
     if "://" not in storage:
         return storage
     from satisfice.study.workers.retry import shown
@@ -67,12 +102,38 @@ def _url(storage: str) -> "URL | None":
 
 
 def command_line(words: Sequence[str], storage: str) -> str:
-    """Return the words as a command line without a password."""
+    """Return the words as a command line without a password.
+
+    Parameters
+    ----------
+    words
+        The words after the program's name.
+    storage
+        The storage, which may hold a password.
+
+    Returns
+    -------
+    str
+        The command line.
+    """
     shown = [word.replace(storage, hidden(storage)) if storage in word else word for word in words]
     return plain(shlex.join(["satisfice", *shown]), keep="\n\t")
 
 
 def report_line(storage: str, name: str) -> str:
-    """Return the command line that writes the report of the study."""
+    """Return the command line that writes the report of the study.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+    name
+        The name of the study.
+
+    Returns
+    -------
+    str
+        The command line.
+    """
     words = ["report"] + (["--storage", storage] if storage != STORAGE else [])
     return command_line(words + (["--name", name] if name != NAME else []), storage)

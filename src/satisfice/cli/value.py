@@ -80,7 +80,18 @@ def read_value(out: bytes, key: str | None = None, cut: bool = False) -> Printed
 
 
 def last_words(output: bytes) -> str:
-    """Return the last lines of an output, short enough for a table."""
+    """Return the last lines of an output, short enough for a table.
+
+    Parameters
+    ----------
+    output
+        The output.
+
+    Returns
+    -------
+    str
+        A colon and the lines, or nothing.
+    """
     lines = [line.strip() for line in COLOURS.sub("", output.decode(errors="replace")).splitlines() if line.strip()]
     return ": " + " | ".join(lines[-LINES:])[-SAID:] if lines else ""
 

@@ -91,17 +91,30 @@ def guard() -> None:
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             (groups.add if line.startswith(b"+") else groups.discard)(int(line[1:]))
-    groups = {group for group in groups if _signalled(group, signal.SIGTERM)}
+    groups = {group for group in groups if signalled(group, signal.SIGTERM)}
     until = time.monotonic() + GRACE
     while groups and time.monotonic() < until:
         time.sleep(POLL)
-        groups = {group for group in groups if _signalled(group, 0)}
+        groups = {group for group in groups if signalled(group, 0)}
     for group in groups:
-        _signalled(group, signal.SIGKILL)
+        signalled(group, signal.SIGKILL)
 
 
-def _signalled(group: int, number: int) -> bool:
-    """Send a signal to a group; return whether it exists."""
+def signalled(group: int, number: int) -> bool:
+    """Send a signal to a process group.
+
+    Parameters
+    ----------
+    group
+        The id of the group.
+    number
+        The signal.
+
+    Returns
+    -------
+    bool
+        Whether anybody was there to get it.
+    """
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

@@ -68,11 +68,6 @@ class Number:
         """Whether it has one value only."""
         return self.low == self.high
 
-    @property
-    def first(self) -> float:
-        """Its smallest value."""
-        return self.low
-
     @cached_property
     def bounds(self) -> tuple[tuple[float, float], ...]:
         """The ends of the coordinate."""
@@ -178,11 +173,6 @@ class Integer(Number):
         """The value at a coordinate."""
         return round(z) if self.step == 1 else self.low + round(z) * self.step
 
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return (self.high - self.low) // self.step + 1
-
     def stored(self) -> dict[str, Any]:
         """The parameter as JSON has it, in the layout of Optuna's distributions."""
         attributes = {"log": self.log, "step": self.step, "low": self.low, "high": self.high}
@@ -271,11 +261,6 @@ class Categorical(Block):
     def constant(self) -> bool:
         """Whether there is one choice only."""
         return len(self.choices) == 1
-
-    @property
-    def first(self) -> Any:
-        """The first choice."""
-        return self.choices[0]
 
     @property
     def size(self) -> int:

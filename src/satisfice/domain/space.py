@@ -116,7 +116,23 @@ class Space:
         return Product(searched, switches)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
-        """The point (d,) of the domain; BadInput if a parameter is unknown, missing or outside its range."""
+        """Write parameters as a point of the domain.
+
+        Parameters
+        ----------
+        params
+            The value of each parameter by its name, constants included.
+
+        Returns
+        -------
+        Array
+            The point (d,).
+
+        Raises
+        ------
+        BadInput
+            If a parameter is unknown, missing or outside its range.
+        """
         for name in [*params, *self.parameters]:
             if name not in params or name not in self.parameters:
                 problem = "is missing" if name not in params else "is unknown"
@@ -127,14 +143,31 @@ class Space:
         return np.array(x)
 
     def decode(self, x: Array) -> dict[str, Any]:
-        """The parameters of a point (d,) of the domain, as Python's own ints, floats and choices."""
+        """Read the parameters of a point of the domain.
+
+        Parameters
+        ----------
+        x
+            The point (d,).
+
+        Returns
+        -------
+        dict
+            The value of each parameter by its name, as Python's own ints, floats and choices.
+
+        Raises
+        ------
+        BadInput
+            If the point has another number of coordinates.
+        """
         if np.shape(x) != (self.domain.dimension,):
             raise BadInput(f"`x` must be one point of {self.domain.dimension} coordinates; got shape {np.shape(x)}.")
         if self.rows is not None and isinstance(self.domain, Finite):
             return dict(self.rows[self.domain.nearest(self.domain.scaled(x[None]))[0]])
         params, coordinates, start = {}, x.tolist(), 0
         for name, parameter, width in self._widths:
-            params[name] = parameter.decode(coordinates[start : start + width]) if width else parameter.first
+            own = coordinates[start : start + width] or parameter.bounds[0][:1]  # a constant has no coordinate
+            params[name] = parameter.decode(own)
             start += width
         return params
 

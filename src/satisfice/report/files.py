@@ -107,7 +107,18 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> Path:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Return whether `write_file` would write into an open descriptor, a pipe or a device rather than a file."""
+    """Return whether `write_file` would write into an open descriptor, a pipe or a device rather than a file.
+
+    Parameters
+    ----------
+    path
+        The path.
+
+    Returns
+    -------
+    bool
+        Whether it is one of these.
+    """
     place = Path(path)
     return _descriptor(place) is not None or _is_pipe_or_device(_look(place))
 
@@ -206,7 +217,7 @@ def _umask() -> int:
 
 
 def _refusal(place: Path, why: str) -> BadInput:
-    return BadInput(f"{str(place)!r:.200} cannot be written: {why}")
+    return BadInput(f"{str(place)!r:.200} cannot be written: {why}.")
 
 
 def _unwritable(place: Path, problem: OSError | ValueError) -> BadInput:

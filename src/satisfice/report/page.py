@@ -15,7 +15,8 @@ from satisfice.checks import sign_of
 from satisfice.errors import BadInput, NumericalFailure
 from satisfice.report import plots, slices, text
 from satisfice.report.files import check_path, write_file
-from satisfice.report.svg import Linear, scale_around, shown
+from satisfice.report.parallel import parallel
+from satisfice.report.scales import Linear, scale_around
 from satisfice.study.proposal import ENDED
 from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot, parameter_names
 from satisfice.study.snapshot import snapshot as snapshot_of
@@ -95,7 +96,7 @@ def html(snapshot: StudySnapshot, resume: str | None = None) -> str:
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters["shown"] = shown
+    environment.filters["shown"] = text.shown
     evaluations = [each for each in snapshot.evaluations if each.state != "cancelled"]
     return environment.get_template("page.html").render(
         snapshot=snapshot, answer=snapshot.answer, resume=resume, text=text, goal=text.goal(snapshot.config),
@@ -105,7 +106,18 @@ def html(snapshot: StudySnapshot, resume: str | None = None) -> str:
 
 
 def pictures(snapshot: StudySnapshot) -> list[Picture]:
-    """Return all plots for which there is data."""
+    """Return all plots for which there is data.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+
+    Returns
+    -------
+    list[Picture]
+        The plots, in the order of the page.
+    """
     goal = plots.Goal(snapshot.config.target, snapshot.config.direction == "maximize")
     seen = [each for each in snapshot.evaluations if each.state in ("history", *ENDED)]
     valued = [each for each in seen if each.value is not None]
@@ -132,7 +144,7 @@ def pictures(snapshot: StudySnapshot) -> list[Picture]:
         found += _model_pictures(snapshot, around, goal, some)
     scales = dict(list(slices.scales(snapshot).items())[:MOST])
     if valued and scales:
-        drawn = [plots.parallel(some, scales, goal, chosen, width) for width in WIDTHS]
+        drawn = [parallel(some, scales, goal, chosen, width) for width in WIDTHS]
         found.append(Picture("All settings", "parallel", note, *drawn))
     return found
 

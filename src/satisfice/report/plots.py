@@ -7,24 +7,11 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from satisfice.report.svg import (
-    BOTTOM,
-    RIGHT,
-    TOP,
-    Choices,
-    Frame,
-    Linear,
-    Scale,
-    diamond,
-    scale_around,
-    shown,
-    svg,
-    tag,
-)
+from satisfice.report.scales import Choices, Linear, Scale, scale_around
+from satisfice.report.svg import BOTTOM, RIGHT, TOP, Frame, diamond, tag
+from satisfice.report.text import shown
 from satisfice.study.snapshot import Evaluation
 from satisfice.types import Array
-
-UPRIGHT = 7  # axes that fit side by side
 
 
 @dataclass(frozen=True)
@@ -54,7 +41,26 @@ def history(
     estimate: float | None,
     width: float,
 ) -> Markup:
-    """Draw the values in order of evaluation, the chosen setting on top, failures at the lower edge."""
+    """Draw the values in order of evaluation, the chosen setting on top, failures at the lower edge.
+
+    Parameters
+    ----------
+    evaluations
+        The evaluations to draw.
+    goal
+        The target.
+    chosen
+        The recommended setting.
+    estimate
+        The model's estimate of its value.
+    width
+        The width of the picture.
+
+    Returns
+    -------
+    Markup
+        The picture.
+    """
     values = [each.value for each in evaluations if each.value is not None]
     y = scale_around(values, [goal.target])
     frame = Frame(_count(each.number for each in evaluations), y, width, 300.0)
@@ -89,7 +95,20 @@ def described(each: Evaluation) -> str:
 
 
 def hope(numbers: Sequence[int], hopes: Sequence[float], end: float) -> Markup:
-    """Draw the model's probability that some setting is good; below `end` the verdict is none."""
+    """Draw the model's probability that some setting is good; below `end` the verdict is none.
+
+    Parameters
+    ----------
+    numbers, hopes
+        The numbers of the evaluations and the hope at each.
+    end
+        The hope below which the search gives up.
+
+    Returns
+    -------
+    Markup
+        The picture.
+    """
     frame = Frame(_count(numbers), Linear(0.0, 1.0))
     marks = [frame.level(end, "target"), tag("polyline", class_="curve", points=frame.line(numbers, hopes))]
     if len(numbers) <= 200:
@@ -100,7 +119,22 @@ def hope(numbers: Sequence[int], hopes: Sequence[float], end: float) -> Markup:
 
 
 def trace(values: Sequence[float], bounds: Sequence[float], goal: Goal) -> Markup:
-    """Draw the fresh values of the chosen setting and the bound they certify after each; an infinite bound is none."""
+    """Draw the fresh values of the chosen setting and the bound they certify after each; an infinite bound is none.
+
+    Parameters
+    ----------
+    values
+        The fresh values.
+    bounds
+        The bound after each of them.
+    goal
+        The target.
+
+    Returns
+    -------
+    Markup
+        The picture.
+    """
     y = scale_around(values, [goal.target, *(bound for bound in bounds[-1:] if np.isfinite(bound))])
     finite = [(m, bound) for m, bound in enumerate(bounds, start=1) if y.low <= bound <= y.high]
     frame = Frame(_count([1, len(values)]), y)
@@ -129,7 +163,26 @@ class Slice:
 
 
 def slice_picture(cut: Slice, y: Linear, goal: Goal, evaluations: Sequence[Evaluation], chosen: Any) -> Markup:
-    """Draw the mean and band of f along a parameter, with the evaluations."""
+    """Draw the mean and band of f along a parameter, with the evaluations.
+
+    Parameters
+    ----------
+    cut
+        The model along the parameter.
+    y
+        The scale of the values.
+    goal
+        The target.
+    evaluations
+        The evaluations to draw.
+    chosen
+        The recommended value of the parameter.
+
+    Returns
+    -------
+    Markup
+        The picture.
+    """
     frame = Frame(cut.scale, y, height=270.0)
     marks = goal.marks(frame)
     if isinstance(cut.scale, Choices):
@@ -169,6 +222,11 @@ def probability_map(
         The probabilities, a row for each cell of the second parameter.
     evaluations, chosen
         The evaluations and the setting that are marked.
+
+    Returns
+    -------
+    Markup
+        The picture.
     """
     frame = Frame(*scales, height=300.0, left=72.0)
     wide, high = frame.width - frame.left - RIGHT, frame.height - TOP - BOTTOM
@@ -191,51 +249,3 @@ def probability_map(
     place = diamond(*frame.at(*(chosen[name] for name in names)), 7.0)
     marks.append(tag("path", tag("title", "the setting"), class_="chosen ring", d=place))
     return frame.picture(marks, "probability of being good", names[0], names[1])
-
-
-def parallel(
-    evaluations: Sequence[Evaluation],
-    scales: Mapping[str, Scale],
-    goal: Goal,
-    chosen: Mapping[str, Any] | None,
-    width: float,
-) -> Markup:
-    """Draw one line for each evaluation across the axes of all parameters and the value.
-
-    The axes stand side by side. Where they would not fit, they lie one below the other.
-    """
-    values = [each.value for each in evaluations if each.value is not None]
-    axes: list[tuple[str, Scale]] = [*scales.items(), ("value", scale_around(values, [goal.target]))]
-    lying = width < 600 or len(axes) > UPRIGHT
-    height = 62.0 * len(axes) if lying else 300.0
-
-    def at(axis: int, share: float) -> tuple[float, float]:
-        if lying:
-            return 24 + share * (width - 48), 30 + 62.0 * axis
-        return 50 + axis * (width - 120) / (len(axes) - 1), 280 - 250 * share
-
-    def line(axis: int, shares: tuple[float, float], kind: str, across: float = 0.0) -> Markup:
-        (x1, y1), (x2, y2) = (at(axis, share) for share in shares)
-        dx, dy = (0.0, across) if lying else (across, 0.0)
-        return tag("line", class_=kind, x1=x1 - dx, x2=x2 + dx, y1=y1 - dy, y2=y2 + dy)
-
-    parts = []
-    ranked = [each for each in evaluations if each.value is not None and all(name in each.params for name in scales)]
-    ranked.sort(key=lambda each: (each.params == chosen, each.value if goal.maximize else -(each.value or 0.0)))
-    for each in ranked:
-        cells = [*(each.params[name] for name in scales), each.value]
-        places = [at(k, scale.place(cell)) for k, ((_, scale), cell) in enumerate(zip(axes, cells, strict=True))]
-        kind = "way mine" if each.params == chosen else goal.kind(each.value or 0.0).replace("dot", "way")
-        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in places)
-        parts.append(tag("polyline", tag("title", described(each)), class_=kind, points=points))
-    for axis, (name, scale) in enumerate(axes):
-        parts.append(line(axis, (0.0, 1.0), "axis"))
-        x, y, anchor = (2.0, at(axis, 0)[1] - 9, None) if lying else (at(axis, 0)[0], 16.0, "middle")
-        parts.append(tag("text", shown(name, 40 if lying else 16), class_="name halo", x=x, y=y, text_anchor=anchor))
-        for share, text in scale.ticks(4 if width < 600 else 5):
-            px, py = at(axis, share)
-            x, y, anchor = (px, py + 17, "middle") if lying else (px + 5, py + 4, None)
-            parts.append(tag("text", text, class_="tick halo", x=x, y=y, text_anchor=anchor))
-    end = axes[-1][1].place(goal.target)
-    parts.append(line(len(axes) - 1, (end, end), "target", across=9.0))
-    return svg(width, height, "all settings and their values", parts)

@@ -9,9 +9,10 @@ from scipy.special import ndtri
 
 from satisfice.certify.eprocess import level, lower_bound
 from satisfice.checks import sign_of
+from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import NumericalFailure
 from satisfice.report.plots import Slice
-from satisfice.report.svg import Scale, scale_of
+from satisfice.report.scales import Scale, scale_of
 from satisfice.study.snapshot import StudySnapshot
 from satisfice.types import Array
 
@@ -33,7 +34,22 @@ def scales(snapshot: StudySnapshot) -> dict[str, Scale]:
 
 
 def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> list[Slice]:
-    """Return the model along each parameter through the setting, the one with the largest change first."""
+    """Return the model along each parameter through the setting, the one with the largest change first.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+    chosen
+        The setting.
+    most
+        The largest number of slices.
+
+    Returns
+    -------
+    list[Slice]
+        The slices; none if the model is numerically singular.
+    """
     z, cuts = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), []
     for name, scale in scales(snapshot).items():
         at = grid(snapshot.space.parameters[name], FINE)
@@ -49,7 +65,22 @@ def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> lis
 def chances(
     snapshot: StudySnapshot, chosen: Mapping[str, Any], names: tuple[str, str]
 ) -> tuple[tuple[Array, Array], Array]:
-    """Return a map over two parameters: the edges of its cells, as shares of the axes, and the probability of being good."""
+    """Return a map over two parameters: the edges of its cells, as shares of the axes, and the probability of being good.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+    chosen
+        The setting.
+    names
+        The two parameters.
+
+    Returns
+    -------
+    tuple[tuple[Array, Array], Array]
+        The edges along both axes; the probabilities, a row for each cell of the second parameter.
+    """
     across, up = (grid(snapshot.space.parameters[name], CELLS) for name in names)
     points = [snapshot.space.encode({**chosen, names[0]: a, names[1]: b}) for b in up for a in across]
     found = snapshot.search.probability_good(np.array(points)).reshape(len(up), len(across))
@@ -61,21 +92,25 @@ def _edges(snapshot: StudySnapshot, name: str, at: Sequence[Any]) -> Array:
     return np.array([0.0, *((a + b) / 2 for a, b in pairwise(map(scale.place, at))), 1.0])
 
 
-def grid(distribution: Any, count: int) -> list[Any]:
-    """Return at most `count` allowed values of a parameter, from its low to its high end."""
-    if hasattr(distribution, "choices"):
-        return list(distribution.choices[:count])
-    low, high, step = distribution.low, distribution.high, distribution.step
-    if distribution.log:
-        values = np.geomspace(low, high, count).tolist()
-        values = sorted({round(value) for value in values}) if isinstance(low, int) else values
-    elif step is not None:
-        steps = round((high - low) / step)
-        values = [low + int(k) * step for k in sorted({round(s) for s in np.linspace(0, steps, count).tolist()})]
-    else:
-        share = np.linspace(0.0, 1.0, count)
-        values = ((1 - share) * low + share * high).tolist()
-    return [min(max(value, low), high) for value in values]
+def grid(parameter: Parameter, count: int) -> list[Any]:
+    """Return at most `count` allowed values of a parameter, from its low to its high end.
+
+    Parameters
+    ----------
+    parameter
+        The parameter.
+    count
+        The largest number of values.
+
+    Returns
+    -------
+    list[Any]
+        The values.
+    """
+    if isinstance(parameter, Categorical):
+        return list(parameter.choices[:count])
+    ((first, last),), share = parameter.bounds, np.linspace(0.0, 1.0, count)
+    return list(dict.fromkeys(parameter.decode([z]) for z in ((1 - share) * first + share * last).tolist()))
 
 
 def fresh_values(snapshot: StudySnapshot) -> list[float]:
@@ -85,7 +120,20 @@ def fresh_values(snapshot: StudySnapshot) -> list[float]:
 
 
 def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
-    """Return the bound that the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing."""
+    """Return the bound that the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+    values
+        The fresh values.
+
+    Returns
+    -------
+    list[float]
+        The bounds, in the units of the values.
+    """
     sign = sign_of(snapshot.config.direction)
     certificate = snapshot.answer.certificate
     tested = certificate.candidates if certificate is not None else max(snapshot.search.observations.tested, 1)

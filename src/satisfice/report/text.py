@@ -1,6 +1,7 @@
 """What the page says in words: the verdict, what it rests on, what it cost."""
 
-from satisfice.report.svg import shown
+import unicodedata
+
 from satisfice.search.answer import MANY, probability
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
@@ -14,17 +15,50 @@ HEADLINES = {
 
 
 def sentences(snapshot: StudySnapshot) -> list[str]:
-    """Return the verdict, what it rests on and what is left to do, one sentence each."""
+    """Return the verdict, what it rests on and what is left to do, one sentence each.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+
+    Returns
+    -------
+    list[str]
+        The sentences.
+    """
     return {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
 def goal(config: StudyConfig) -> str:
-    """Return the target with its side."""
+    """Return the target with its side.
+
+    Parameters
+    ----------
+    config
+        The configuration of the study.
+
+    Returns
+    -------
+    str
+        Such as `at least 0.9`.
+    """
     return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.target)}"
 
 
 def percent(share: float) -> str:
-    """Return a probability as a percentage that never reads as certain when it is not."""
+    """Return a probability as a percentage that never reads as certain when it is not.
+
+    Parameters
+    ----------
+    share
+        The probability.
+
+    Returns
+    -------
+    str
+        The percentage.
+    """
     if 0 < share < 0.001:
         return "less than 0.1 %"
     if 0.999 < share < 1:
@@ -33,12 +67,36 @@ def percent(share: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return the count with the noun."""
+    """Return the count with the noun.
+
+    Parameters
+    ----------
+    count
+        How many.
+    noun
+        The singular.
+
+    Returns
+    -------
+    str
+        Such as `3 evaluations`.
+    """
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time in at most two units."""
+    """Return a length of time in at most two units.
+
+    Parameters
+    ----------
+    seconds
+        The length in seconds.
+
+    Returns
+    -------
+    str
+        Such as `2 h 5 min`.
+    """
     if seconds < 60:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -49,7 +107,18 @@ def duration(seconds: float) -> str:
 
 
 def facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
-    """Return what is known of the setting, as (what, text)."""
+    """Return what is known of the setting, as (what, text).
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+
+    Returns
+    -------
+    list[tuple[str, str]]
+        The rows of a table.
+    """
     answer, rows = snapshot.answer, []
     if answer.value is not None and answer.interval is not None:
         low, high = answer.interval
@@ -63,7 +132,18 @@ def facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
 
 
 def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
-    """Return what the study has cost so far, as (what, text)."""
+    """Return what the study has cost so far, as (what, text).
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+
+    Returns
+    -------
+    list[tuple[str, str]]
+        The rows of a table.
+    """
     answer, states = snapshot.answer, [each.state for each in snapshot.evaluations]
     seconds = [each.seconds for each in snapshot.evaluations if each.seconds is not None]
     budget = snapshot.config.budget
@@ -75,7 +155,18 @@ def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
 
 
 def configuration(config: StudyConfig) -> list[tuple[str, str]]:
-    """Return what the study was asked to do, as (what, text)."""
+    """Return what the study was asked to do, as (what, text).
+
+    Parameters
+    ----------
+    config
+        The configuration of the study.
+
+    Returns
+    -------
+    list[tuple[str, str]]
+        The rows of a table.
+    """
     noise = {None: "not known in advance", "learn": "unknown, learned", 0: "none"}.get(config.noise)  # type: ignore[arg-type]
     rows = [
         ("target", goal(config)),
@@ -158,3 +249,32 @@ def _open(snapshot: StudySnapshot) -> list[str]:
     if budget is not None and answer.evaluations + answer.failures >= budget:
         text.append(f"The budget of {plural(budget, 'evaluation')} is spent; raise it to continue.")
     return text
+
+
+def shown(value: object, longest: int = 200) -> str:
+    """Return a name, number or text in one line; characters that would reorder the text are made visible.
+
+    Parameters
+    ----------
+    value
+        What to show.
+    longest
+        The largest number of characters.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    text = short_power(f"{value:.6g}") if isinstance(value, float) else str(value)
+    text = "".join("\ufffd" if _is_hidden(letter) else letter for letter in text[: longest + 1])
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def short_power(text: str) -> str:
+    """Write 1e-05 as 1e-5 and 1e+20 as 1e20."""
+    return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+
+
+def _is_hidden(letter: str) -> bool:
+    return unicodedata.category(letter) in ("Cc", "Cf", "Cs") and letter not in "\u200d\u200c"

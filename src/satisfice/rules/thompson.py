@@ -93,7 +93,7 @@ class SatisficingThompson:
         d = belief.domain.dimension
         centre = np.full(d, 0.5)
         if self.centre is not None:
-            centre = belief.domain.scaled(checked_points(self.centre, d, "SatisficingThompson: centre")[0])
+            centre = belief.domain.scaled(checked_points(self.centre, d, "`centre` of SatisficingThompson")[0])
         if belief.points is not None:
             points, values = belief.points, draw_values(posterior, belief.points, rng)
             reach = values >= belief.target

@@ -118,9 +118,8 @@ class Search:
             fixed=isinstance(self.surrogate.model, FixedModel),
         )
         self._asked: tuple[bytes, Array] | None = None
-        self._proposed: dict[
-            str, Array
-        ] = {}  # the points of a space by their parameters: a logarithm may not come back exactly
+        # the points of a space by their parameters: a logarithm may not come back exactly
+        self._proposed: dict[str, Array] = {}
         self._warned: set[str] = set()
 
     @property

@@ -181,11 +181,8 @@ class StudyReplay:
     def answer(self) -> Answer:
         """The answer of the search, with the setting by its names and the evaluations of this study counted."""
         known = (len(self.states), len(self._held), 0 if self.search is None else self.search.observations.unseen)
-        if self._answered is None or self._answered[0] != known:
-            self._answered = known, self._judge()
-        return self._answered[1]
-
-    def _judge(self) -> Answer:
+        if self._answered is not None and self._answered[0] == known:
+            return self._answered[1]
         answer = self._without_model() if self.search is None else self.search.answer()
         failures, evaluations = len(self._failed), len(self._ended) - len(self._failed)
         notes = list(answer.notes)
@@ -208,7 +205,9 @@ class StudyReplay:
         params = answer.params
         if answer.point is not None:
             params = dict(self._first[self._key(answer.point)].params)
-        return replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
+        answer = replace(answer, params=params, evaluations=evaluations, failures=failures, notes=tuple(notes))
+        self._answered = known, answer
+        return answer
 
     def _without_model(self) -> Answer:
         """The answer if no parameter can be searched: without noise a value can still be good."""

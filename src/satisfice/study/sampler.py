@@ -106,7 +106,6 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         with self._lock:
             known = self._known
             if known is None or not _optuna.same_study(known[0], study):
-                check_one_objective(study)
                 config = replace(self.config, direction=study.direction.name.lower())
                 stored = StudyConfig.of(study)
                 if stored is None or (stored.space is None and stored.budget is None):  # others belong to `find`
@@ -118,6 +117,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the distributions of the parameters that are known, constants excepted."""
+        check_one_objective(study)
         space = self.config.space
         if space is None:
             with self.replaying(study) as replay:
@@ -130,6 +130,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Propose the known parameters of this trial, and write the proposal into it for all workers to see."""
+        check_one_objective(study)
         if not search_space:
             return {}
         until, pause = time.monotonic() + PATIENCE, PAUSE
@@ -160,6 +161,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Sample a parameter that is not known yet: the value of the trial that is replicated, else a random one."""
+        check_one_objective(study)
         proposal = Proposal.of(trial)
         if proposal is not None and proposal.repeats is not None:
             with self.replaying(study) as replay:

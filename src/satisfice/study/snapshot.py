@@ -41,7 +41,13 @@ class StudyAnswer(Answer):
     study: optuna.Study | None = field(default=None, repr=False, compare=False)
 
     def table(self) -> list[dict[str, Any]]:
-        """The evaluations as rows: number, the parameters by their names, value, state, repeats, hope, error, seconds."""
+        """List the evaluations.
+
+        Returns
+        -------
+        list of dict
+            A row for each: number, the parameters by their names, value, state, repeats, hope, error, seconds.
+        """
         if self.study is None:
             return []
         _, seen = listing(self.study)

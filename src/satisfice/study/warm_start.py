@@ -67,7 +67,7 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _plain(text: Any) -> Any:
-    """A text as it was before an export put an apostrophe in front, so that no spreadsheet runs it."""
+    """Undo the apostrophe that an export puts before a text, so that no spreadsheet runs it."""
     return text[1:] if isinstance(text, str) and text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 
 

@@ -60,15 +60,15 @@ def test_every_figure_has_panels_on_problems_that_exist_and_shared_runs_agree():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nosuch"], "'nosuch' came; one of phi, "),
+        (["nosuch"], "EXPERIMENT must be one of phi, "),
         (["synthetic", "--only", "nosuch"], "`--only` must be one of alpine, eggholder; got 'nosuch'."),
         (["all", "--only", "nosuch"], "`--only` must be one of ackley, "),
         (["synthetic", "--rules", "pg,nosuch"], "`--rules` must be some of eg,ei,"),
         (["synthetic", "--rules", "auto"], "got 'auto'."),
         (["phi", "--only", "alpine"], "do not apply to phi, which has one problem and its own rules"),
-        (["synthetic", "--trials", "0"], "--trials: '0' came; a whole number, 1 or more"),
-        (["synthetic", "--experiments", "-3"], "--experiments: '-3' came"),
-        (["synthetic", "--jobs", "many"], "--jobs: 'many' came"),
+        (["synthetic", "--trials", "0"], "`--trials` must be a whole number, 1 or more; got '0'."),
+        (["synthetic", "--experiments", "-3"], "`--experiments` must be a whole number, 1 or more; got '-3'."),
+        (["synthetic", "--jobs", "many"], "`--jobs` must be a whole number, 1 or more; got 'many'."),
     ],
 )
 def test_wrong_words_are_refused_before_anything_is_run_or_drawn(words, said, tmp_path, capsys):
@@ -108,7 +108,7 @@ def test_what_is_not_installed_is_named_with_its_extra_before_anything_runs(
     assert main(["reproduce", *words, *FEW, "--out", str(tmp_path / "out")]) == 1
     (said,) = capsys.readouterr().err.splitlines()
     are = "are" if "," in packages else "is"
-    assert said.startswith(f"satisfice: {packages} {are} not installed: pip install '.[{extras}]'")
+    assert said.startswith(f"satisfice: {packages} {are} not installed: run pip install '.[{extras}]'")
     assert not (tmp_path / "out").exists()
 
 
@@ -134,7 +134,7 @@ def test_out_must_be_a_directory(tmp_path, capsys):
     (tmp_path / "file").write_text("precious")
     for out in ("file", "file/below"):
         assert main(["reproduce", "phi", "--out", str(tmp_path / out)]) == 2
-        assert f"--out: '{tmp_path / 'file'}' is not a directory" in capsys.readouterr().err
+        assert f"`--out`: '{tmp_path / 'file'}' is not a directory" in capsys.readouterr().err
     assert (tmp_path / "file").read_text() == "precious"
 
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from satisfice.paper.experiments import coverage, misspecified, scaling, scaling_text, theory_text
 from satisfice.paper.experiments.curves import record_file
 from satisfice.paper.experiments.records import Records, unpack
-from satisfice.paper.theory.functions import narrow_class
+from satisfice.paper.theory.hard_class import narrow_class
 
 SMALL = scaling.Setting(per_axis=21, delta=0.16, T=1500)
 TRUTH = misspecified.TRUTHS[0]

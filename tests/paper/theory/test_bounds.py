@@ -25,7 +25,7 @@ from satisfice.paper.theory.bounds import (
     ucb_bounds,
 )
 from satisfice.paper.theory.confidence import ConstantWidth, RkhsWidth
-from satisfice.paper.theory.functions import CountMatern, CountSE
+from satisfice.paper.theory.hard_class import CountMatern, CountSE
 from satisfice.paper.theory.information import greedy_information_gain, information_gain
 from satisfice.rules.widths import sqrt_log_cubed
 

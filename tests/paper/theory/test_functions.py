@@ -12,16 +12,14 @@ from scipy.stats import multivariate_normal, multivariate_t
 
 from satisfice.errors import BadInput
 from satisfice.gp.kernels import CORRELATIONS, Additive, Stationary
-from satisfice.paper.theory.functions import (
+from satisfice.paper.theory.functions import KnownNorm, draw_known_norm, widest
+from satisfice.paper.theory.hard_class import (
     BandLimited,
     CountMatern,
     CountSE,
-    KnownNorm,
     Section,
-    draw_known_norm,
     narrow_class,
     section_class,
-    widest,
 )
 
 SE = Stationary("se", np.array([0.3]))

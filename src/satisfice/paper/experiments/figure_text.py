@@ -238,10 +238,13 @@ def times_text(kept: list[dict[str, Any]]) -> str:
         return ""
     hours = {part["key"]: part["seconds"] / part["share"] / 3600 for part in kept}
     cores = ", ".join(sorted({count(part["processes"], "core", "cores") for part in kept}))
+    measured = sorted({part.get("variant", "paper-local") for part in kept})  # old records do not say
+    variants = " and ".join(f"`{variant}`" for variant in measured)
     said = paragraph(f"""
-        On {cores} all figures but 4c take {sum(hours.values()):.1f} hours with the paper's 25 trials of 10. That was measured by
-        `python bench/reproduction_time.py` on {sum(part["runs"] for part in kept)} of the runs, a fiftieth for most figures, with
-        nothing else running. The times below the figures are those in which the kept records were made, together with other work.
+        On {cores} all figures but 4c take {sum(hours.values()):.1f} hours as {variants} with the paper's 25 trials of 10. That
+        was measured by `python bench/reproduction_time.py` on {sum(part["runs"] for part in kept)} of the runs, a fiftieth for
+        most figures, with nothing else running. The times below the figures are those in which the kept records were made,
+        together with other work.
     """)
     rows = [[f"`{figure}`", f"{hours[figure]:.2f}"] for figure in sorted(hours, key=lambda name: -hours[name])]
     return "\n".join(["## Time\n", said, table(["figure", "hours"], rows)])

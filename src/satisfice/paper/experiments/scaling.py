@@ -31,7 +31,8 @@ from satisfice.paper.experiments.records import Record
 from satisfice.paper.experiments.run import Task
 from satisfice.paper.theory.bounds import MaternRates, SERates, c_1, elimination_bounds, sharp_c_1, ucb_bounds
 from satisfice.paper.theory.confidence import FORMULAS, Formula, LogDetWidth, RkhsWidth
-from satisfice.paper.theory.functions import Bump, draw_known_norm, narrow_class, widest
+from satisfice.paper.theory.functions import draw_known_norm, widest
+from satisfice.paper.theory.hard_class import Bump, narrow_class
 from satisfice.paper.theory.information import InformationGain, greedy_information_gain
 from satisfice.types import Array
 

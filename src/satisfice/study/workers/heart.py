@@ -7,28 +7,16 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Protocol
-
-import optuna
+from typing import TYPE_CHECKING
 
 from satisfice.study.workers.companion import Companion, place_of
+
+if TYPE_CHECKING:
+    from satisfice.study.workers.lease import Lease
 
 LATE = 1.5  # periods without a report of the companion, and the thread renews a lease itself
 IDLE = 60.0  # seconds without any lease, and the companion is ended
 DEATHS = 5  # so many companions may die before a process goes on without
-
-
-class Lease(Protocol):
-    """What can be renewed; see `satisfice.study.workers.lease`."""
-
-    study: optuna.Study
-    period: float
-
-    def renew(self) -> bool:
-        """Write the next beat; False if the trial is finished."""
-
-    def shared(self, number: int) -> dict[str, Any]:
-        """What a companion needs for renewing the lease under that number."""
 
 
 class Heart:
@@ -47,7 +35,7 @@ class Heart:
         self._numbers = itertools.count(1)
         self._deaths = 0  # of companions
 
-    def take(self, lease: Lease) -> None:
+    def take(self, lease: "Lease") -> None:
         """Renew a lease from now on."""
         with self._changed:
             self._share([lease])
@@ -57,7 +45,7 @@ class Heart:
                 self._thread.start()
             self._changed.notify()
 
-    def drop(self, lease: Lease) -> None:
+    def drop(self, lease: "Lease") -> None:
         """Renew a lease no longer."""
         with self._changed:
             self._due.pop(lease, None)
@@ -79,7 +67,7 @@ class Heart:
         if self._companion is not None:
             self._companion.forget()
 
-    def _share(self, leases: Iterable[Lease]) -> None:
+    def _share(self, leases: Iterable["Lease"]) -> None:
         """Let the companion renew the leases whose storage it can reach."""
         places = {lease: place for lease in leases if (place := place_of(lease.study)) is not None}
         if not places or self._deaths >= DEATHS:
@@ -93,7 +81,7 @@ class Heart:
         except Exception:  # none can be started, or this one died just now: then there is the thread
             self._deaths += self._companion is None
 
-    def _pause(self, lease: Lease) -> float:
+    def _pause(self, lease: "Lease") -> float:
         return lease.period * (LATE if lease in self._shared else 1.0)
 
     def _listen(self) -> None:
@@ -128,16 +116,6 @@ class Heart:
                 with suppress(Exception):  # the database is away; the next beat may reach it
                     if not lease.renew():
                         self.drop(lease)  # its worker will learn of it when it tells
-
-
-def take(lease: Lease) -> None:
-    """Renew a lease from now on."""
-    HEART.take(lease)
-
-
-def drop(lease: Lease) -> None:
-    """Renew a lease no longer."""
-    HEART.drop(lease)
 
 
 def _new_heart() -> None:

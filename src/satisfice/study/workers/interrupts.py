@@ -44,8 +44,8 @@ class Ending:
 class Interrupts:
     """Ctrl-C raises KeyboardInterrupt where that is allowed; elsewhere it waits for such a place, unless it comes twice.
 
-    The same holds for a request to end within an `Ending`. It stands aside where somebody else handles the signal, and in all
-    threads but the main one.
+    The same holds for a request to end within an `Ending`. It leaves signals alone that other code handles, and does nothing in
+    threads other than the main one.
     """
 
     def __init__(self) -> None:

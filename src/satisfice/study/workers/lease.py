@@ -54,7 +54,7 @@ class Lease:
 
     @classmethod
     def begin(cls, study: optuna.Study, period: float = PERIOD) -> Self:
-        """The lease of a new running trial, written together with it: a worker that dies leaves no trial without one."""
+        """Begin a trial together with its lease: a worker that dies leaves no trial without one."""
         lease = cls(study, -1, period)
         attributes = {LEASE: lease._next()} if lease._needed else {}
         trial = create_trial(state=TrialState.RUNNING, system_attrs=attributes)
@@ -63,7 +63,7 @@ class Lease:
 
     @classmethod
     def pop(cls, study: optuna.Study, period: float = PERIOD) -> Self | None:
-        """The lease of a trial out of the study's queue, None if none waits; in a database it is taken and leased in one step."""
+        """Take a trial from the queue, None if none waits; in a database, it is taken and leased in one step."""
         for trial in _optuna.trials_of(study, TrialState.WAITING):
             lease = cls(study, _optuna.id_of(trial), period)
             with suppress(UpdateFinishedTrialError):  # another worker was faster
@@ -75,14 +75,14 @@ class Lease:
         if self._needed:
             if self._beat == 0:
                 self.renew()
-            heart.take(self)
+            heart.HEART.take(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._needed:
-            heart.drop(self)
+            heart.HEART.drop(self)
         if not self._finished and not isinstance(problem, StorageFailed):  # no use in writing then: the lease runs out
             with suppress(LeaseLost, StorageFailed):
                 self.fail("no value was told" if problem is None else reason_of(problem))
@@ -96,7 +96,7 @@ class Lease:
         return False
 
     def shared(self, number: int) -> dict[str, Any]:
-        """What a companion needs for renewing the lease under that number: its beats differ from all others."""
+        """What a companion needs to renew the lease under that number; its beats differ from all others."""
         lease = {"owner": f"{self._owner} {number}", "beat": self._beat, "period": self.period}
         return {"trial": self.trial_id, **lease}
 
@@ -155,7 +155,7 @@ class Look(NamedTuple):
 
 
 def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float] = time.monotonic) -> list[int]:
-    """The ids of the trials that were found dead and failed just now; `seen` keeps what one call saw for the next.
+    """Fail the trials of dead workers, and return their ids; `seen` keeps what one call saw for the next.
 
     Call it about once a period. A look counts for one period at most, however long ago the last one was: a frozen observer or
     a database that was away must not take the living for dead. Nor must one that was locked: a period before the end a note
@@ -191,7 +191,7 @@ def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float]
 
 
 def reason_of(problem: BaseException) -> str:
-    """What went wrong, in one line, even if the exception cannot say it."""
+    """Describe an exception in one line, even one that cannot be printed."""
     try:
         return f"{type(problem).__name__}: {problem}".strip()
     except Exception:

@@ -22,8 +22,8 @@ from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LEASE, PERIOD, Lease, Look, reason_of, reclaim
 
-FAILURES = 5  # so many at least, and more than half of the evaluations: then it is the objective that is broken
-PAUSE = 0.05  # seconds between two looks at what others do
+FAILURES = 5  # so many failures, if they are more than half of the evaluations, mean that the objective is broken
+PAUSE = 0.05  # seconds between two looks at the other workers
 
 
 class Workers:

@@ -23,9 +23,9 @@ def patiently(
     url: URL,
     also: type[Exception] | tuple[()] = (),
 ) -> T:
-    """What the call returns; while the database is away (or raises `also`) it is made again, with growing pauses.
+    """Make a call, and make it again with growing pauses while the database is away (or raises `also`).
 
-    `patience` are the seconds to go on trying, where they depend on the problem a function of it.
+    `patience` is the time to go on trying, in seconds, or a function that derives it from the problem.
     """
     begun = time.monotonic()
     pause = 0.05

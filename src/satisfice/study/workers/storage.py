@@ -277,7 +277,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what Optuna tells about studies of this thread out of the log, warnings excepted."""
+    """Keep Optuna's messages about studies of this thread out of the log, except warnings."""
     here = threading.get_ident()
 
     def keeps(record: logging.LogRecord) -> bool:

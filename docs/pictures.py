@@ -1,0 +1,172 @@
+"""Draw the pictures of the concept pages, from real searches, into docs/images/concepts.
+
+.venv/bin/python docs/concept_pictures.py
+"""
+
+import shutil
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import norm
+
+from satisfice import Box, FixedModel, Search
+from satisfice.certify.eprocess import LearnedNoise, level
+from satisfice.gp.kernels import Stationary
+
+OUT = Path(__file__).parent / "images" / "concepts"
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
+plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 10, "legend.frameon": False})
+
+
+def save(figure, name):
+    """Write one picture."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    figure.savefig(OUT / f"{name}.png", dpi=130)
+    plt.close(figure)
+
+
+def verdicts():
+    """Evidence from repeats: a setting that is good, one that is only just good, and one that is bad."""
+    rng, target, noise, repeats = np.random.default_rng(4), 1.0, 0.5, 40
+    figure, axes = plt.subplots(figsize=(7.4, 3.6), constrained_layout=True)
+    settings = (
+        (1.5, GREEN, "truly 1.5: good"),
+        (1.2, BLUE, "truly 1.2: only just good"),
+        (0.8, ORANGE, "truly 0.8: bad"),
+    )
+    for truth, colour, label in settings:
+        for run in range(6):
+            values = truth + noise * rng.standard_normal(repeats)
+            evidence = [LearnedNoise().log_evidence(values[:m], target) for m in range(1, repeats + 1)]
+            shown = label if run == 0 else None
+            axes.plot(range(1, repeats + 1), evidence, color=colour, lw=1.1, alpha=0.75, label=shown)
+    bar = -np.log(level(0.05, 1))
+    axes.axhline(bar, color="black", ls="--", lw=1)
+    axes.text(repeats, bar + 0.35, "certified: log(1 / level)", ha="right")
+    axes.set(xlabel="fresh evaluations of the setting", ylabel="log of the evidence", ylim=(-4, 13), xlim=(1, repeats))
+    axes.legend(loc="upper left")
+    save(figure, "verdicts")
+
+
+def spring(x):
+    """At most 1, at (pi / 2, 0.6)."""
+    return float(np.sin(x[0]) - (x[1] - 0.6) ** 2)
+
+
+def hope():
+    """Hope while a target within reach and one out of reach are searched for."""
+    figure, axes = plt.subplots(figsize=(7.4, 3.4), constrained_layout=True)
+    for target, colour in ((0.99, GREEN), (1.3, ORANGE)):
+        search = Search(Box([(0.0, 3.0), (0.0, 1.0)]), target, noise=0, seed=1)
+        found = []
+        while (answer := search.answer()).verdict == "open" and answer.evaluations < 200:
+            x = search.ask()
+            search.tell(x, spring(x))
+            found.append(search.answer().hope)
+        verdict = search.answer().verdict
+        axes.plot(range(1, len(found) + 1), found, "o-", ms=3.5, color=colour)
+        (offset, side) = ((6, -3), "left") if verdict == "good" else ((-4, 12), "right")
+        end, text = (len(found), found[-1]), f"target {target}: {verdict}"
+        axes.annotate(text, end, xytext=offset, textcoords="offset points", color=colour, ha=side)
+    axes.axhline(0.05, color="black", ls="--", lw=1)
+    axes.text(1, 0.07, "1 - confidence")
+    axes.set(xlabel="evaluations", ylabel="hope", ylim=(-0.03, 1.08))
+    save(figure, "hope")
+
+
+def wave(x):
+    """A smooth function with three bumps."""
+    return 0.9 * np.sin(7 * x) + 0.35 * np.cos(17 * x)
+
+
+def models():
+    """The same six values by three fixed kernels, and by the default mixture."""
+    grid, told = np.linspace(0, 1, 400), np.array([0.05, 0.3, 0.42, 0.5, 0.66, 0.98])
+    kernels = {
+        "SE, length-scale 0.1": (Stationary("se", np.array([0.1])), BLUE),
+        "SE, length-scale 0.3": (Stationary("se", np.array([0.3])), ORANGE),
+        "Matérn-5/2, length-scale 0.1": (Stationary("matern52", np.array([0.1])), GREEN),
+    }
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.4), sharex=True, sharey=True, constrained_layout=True)
+    for name, (kernel, colour) in kernels.items():
+        mean, _ = predicted(FixedModel(kernel, lam=1e-6), told, grid)
+        left.plot(grid, mean, color=colour, label=name)
+    mean, std = predicted("auto", told, grid)
+    right.fill_between(grid, mean - 2 * std, mean + 2 * std, color=GREY, alpha=0.25, lw=0)
+    right.plot(grid, mean, color="black", label="posterior mean, ± 2 standard deviations")
+    left.set(title="three kernels, each taken as known", xlabel="x", ylabel="value")
+    right.set(title='model="auto": kernels weighted by evidence', xlabel="x")
+    for axis in (left, right):
+        axis.plot(told, wave(told), "ko", ms=4)
+        axis.plot(grid, wave(grid), color="black", lw=1, ls=":", label="the function" if axis is right else None)
+        axis.legend(loc="lower right", fontsize=8)
+        axis.set(ylim=(-3, 2.4))
+    save(figure, "models")
+
+
+def predicted(model, told, grid):
+    """Posterior mean and standard deviation over the grid after these values."""
+    search = Search(Box([(0.0, 1.0)]), 1.0, model=model, noise=0)
+    for x in told:
+        search.tell([x], float(wave(x)))
+    mean, std = search.predict(grid[:, None])
+    return np.asarray(mean), np.asarray(std)
+
+
+def rules():
+    """What three rules make of one belief."""
+    grid, told, target = np.linspace(0, 1, 600), np.array([0.05, 0.3, 0.5, 0.66, 0.98]), 1.0
+
+    known = FixedModel(Stationary("se", np.array([0.1])), lam=1e-6)
+    mean, std = predicted(known, told, grid)
+    z = (mean - target) / np.maximum(std, 1e-9)
+    scores = {
+        "pg: the probability of reaching the target": (norm.cdf(z), BLUE),
+        "eg: the expected excess over it": (std * (norm.pdf(z) + z * norm.cdf(z)), GREEN),
+        "ucb: mean + 2 standard deviations": (mean + 2 * std, ORANGE),
+    }
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.4, 4.8), sharex=True, constrained_layout=True)
+    top.fill_between(grid, mean - 2 * std, mean + 2 * std, color=GREY, alpha=0.25, lw=0)
+    top.plot(grid, mean, color="black", lw=1.2, label="posterior mean, ± 2 standard deviations")
+    top.plot(told, wave(told), "ko", ms=4)
+    top.axhline(target, color=GREEN, ls="--", lw=1, label="target")
+    top.set(ylabel="value")
+    top.legend(fontsize=8, loc="lower right")
+    for name, (score, colour) in scores.items():
+        shown = (score - score.min()) / (score.max() - score.min())
+        bottom.plot(grid, shown, color=colour, label=name)
+        for axis in (top, bottom):
+            axis.axvline(grid[np.argmax(score)], color=colour, lw=1, ls=":")
+    bottom.set(xlabel="x", ylabel="score, scaled to 0 to 1", ylim=(-0.03, 1.6))
+    bottom.legend(fontsize=8, loc="upper left")
+    save(figure, "rules")
+
+
+def report():
+    """The top of the report that `make demo` wrote, in few colours."""
+    page_file = Path(__file__).parent.parent / "out" / "report.html"
+    if not page_file.exists():
+        return
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    path = OUT.parent / "report.png"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 1070}, color_scheme="light")
+        page.goto(page_file.as_uri())
+        page.screenshot(path=path)
+        browser.close()
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    verdicts()
+    hope()
+    models()
+    rules()
+    report()
