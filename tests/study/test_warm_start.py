@@ -71,8 +71,9 @@ def test_a_row_that_stands_in_a_table_twice_does_not_mean_that_there_is_no_noise
 def test_a_rounded_row_does_not_mean_that_there_is_noise():
     history = [{"x": 0.1, "value": -0.13}]
     answer = find(lambda p: -np.pi * (p["x"] - 0.3) ** 2, {"x": (0.0, 1.0)}, -0.14, seed=1, history=history)
-    assert (answer.verdict, str(answer.certificate)) == ("good", "the objective is noise-free")
-    assert answer.evaluations <= 3
+    assert answer.verdict == "good"
+    assert str(answer.certificate).endswith("identical; taken to be noise-free")
+    assert answer.evaluations <= 6
 
 
 def test_pandas_nan_stands_for_a_choice_of_none():

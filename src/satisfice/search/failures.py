@@ -13,8 +13,9 @@ from satisfice.types import Array
 REACH = 0.1  # standard deviation of the smoothing, times sqrt(d), in the unit cube
 PRIOR = 1.0  # evaluations that the rate of success over all of the domain counts for at each point
 POOR = 0.2  # a point is written off, also where failures are chance, below this share of the overall rate of success
+CHANCE = -0.02  # a gain below speaks for chance; one failure far from everything else says nothing, and is written off
 LATEST = 1000  # so many evaluations are looked at
-TRIES, MOST = 3, 10  # failures in a row at a promising point, at least and at most, until it is given up
+TRIES, MOST = 3, 6  # failures in a row at a promising point, at least and at most, until it is given up
 BY_CHANCE = 0.02  # so rarely may a promising point be given up for failures by chance
 
 
@@ -61,10 +62,10 @@ def gain(succeeded: Array, failed: Array) -> float:
 def poor(succeeded: Array, failed: Array) -> Array:
     """Which of the failed points (k,) to write off.
 
-    Where failures are of regions, all of them at which the smoothed rate is below the overall one; where they are chance, as long
-    as nothing speaks for regions, those at which it is below `POOR` of that.
+    Unless their positions speak for chance, all of them at which the smoothed rate is below the overall one; otherwise those at
+    which it is below `POOR` of that.
     """
-    wanted = (1.0 if gain(succeeded, failed) > 0 else POOR) * overall_rate(len(succeeded), len(failed))
+    wanted = (1.0 if gain(succeeded, failed) > CHANCE else POOR) * overall_rate(len(succeeded), len(failed))
     return np.asarray(success_rate(failed, succeeded, failed) < wanted)
 
 
