@@ -78,7 +78,7 @@ def test_what_breaks_a_constraint_is_not_good_whatever_its_value():
     broken = [each for each in shown.evaluations if each.params["y"] > 0.5]
     assert broken
     assert {(each.state, each.value) for each in broken} == {("infeasible", None)}
-    assert all("the constraint 'cost' is 0." in each.error for each in broken)
+    assert all("the constraint 'cost' must be at most 0; it is 0." in each.error for each in broken)
     assert f"evaluations that broke a constraint, and count: {len(broken)}" in shown.answer.notes
     assert "gave no value" in page.html(shown)
 

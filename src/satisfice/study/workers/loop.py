@@ -114,20 +114,20 @@ class Workers:
 
     def _work(self) -> None:
         with _optuna.stoppable(self._study):
-            while self._goes_on() and self._evaluate_one():
+            while (ended := self._goes_on()) is not None and self._evaluate_one(ended):
                 pass
 
-    def _goes_on(self) -> bool:
-        """Whether to begin another evaluation."""
+    def _goes_on(self) -> int | None:
+        """How many trials had ended when it was found that another evaluation is needed; None if none is."""
         with self._interrupts.allowed():
             pass
         self._reclaim()
         with self._sampler.replaying(self._study) as replay:
-            answer, spent = replay.answer(), replay.spent()
+            answer, spent, ended = replay.answer(), replay.spent(), replay.endings
             self._progress.show(answer)
         if self._is_over() or answer.verdict != "open":
-            return False
-        return spent < self._budget or self._await_others(replay.endings)
+            return None
+        return ended if spent < self._budget or self._await_others(ended) else None
 
     def _is_over(self) -> bool:
         return self._stopped or _optuna.was_stopped(self._study) or time.monotonic() >= self._deadline
@@ -170,8 +170,8 @@ class Workers:
 
         return self._await(ended, is_silent)
 
-    def _evaluate_one(self) -> bool:
-        """Evaluate one setting; False if there is none left to evaluate."""
+    def _evaluate_one(self, ended: int) -> bool:
+        """Evaluate one setting; False if there is none left to evaluate. The study was open when `ended` trials had ended."""
         lease = self._begin()
         try:
             with lease:
@@ -180,7 +180,7 @@ class Workers:
                     with self._sampler.replaying(self._study) as replay:
                         if replay.spent(before=trial.number) >= self._budget:
                             return self._cancel(lease, "the budget was spent")
-                        if replay.answer().verdict != "open":
+                        if replay.endings > ended and replay.answer().verdict != "open":
                             return self._cancel(lease, "the study was decided")
                     try:
                         given = self._prepare(trial)
