@@ -99,3 +99,36 @@ def test_the_bounds_of_a_known_kernel_on_a_finite_domain_are_proof_and_say_what_
     assert answer.verdict == "none"
     assert not answer.proven
     assert "confidence bounds of the stated kernel, which all hold but for 5 %" in str(answer)
+
+
+def test_on_a_finite_domain_a_setting_that_is_drawn_again_under_noise_takes_another_value():
+    domain = Finite(np.arange(4.0)[:, None])
+    seen = Observations(domain, Search(domain, 1.0, noise=1.0).config)
+    draws = Draws(seen, None)
+    for x in range(4):
+        seen.tell([x], -1.0)
+    numbers = [int(draws.point(number)[0]) for number in range(40)]
+    first_again = next(k for k in range(40) if numbers[k] in numbers[:k])
+    assert len(draws.found) == first_again
+    assert draws.next(np.empty((0, 1)))[0] == numbers[first_again]
+    seen.tell([numbers[first_again]], -2.0)
+    assert draws.found[first_again] == 4
+    assert draws.wanted == 40
+
+
+def test_half_of_a_batch_at_most_repeats_one_setting_unless_that_settles_it():
+    rng = np.random.default_rng(0)
+    search = Search(Box([(0, 1)] * 2), 0.85, noise=0.1)
+    shares = []
+    for _ in range(12):
+        batch = []
+        for _ in range(4):
+            batch.append(search.ask(batch))
+        plan = search.surrogate.plan()
+        same = max(sum((x == z).all() for z in batch) for x in batch)
+        if plan is not None and plan.cost > 4:
+            shares.append(same / 4)
+        for x in batch:
+            search.tell(x, 0.9 - float(((x - 0.5) ** 2).sum()) + 0.1 * rng.standard_normal())
+    assert shares
+    assert max(shares) <= 0.5
