@@ -1,9 +1,10 @@
-"""A target that no setting reaches: the search ends with `none` instead of spending the whole budget.
+"""A target that no setting reaches: the search ends with `unlikely` instead of spending the whole budget.
 
     python examples/out_of_reach.py
 
 A spring can store at most 1 in these units, and the target is 1.3. The hope that some setting reaches it falls as evaluations
-come in; when it is below 1 - confidence, the search gives up. With a target of 0.99 the same search succeeds.
+come in; when it is below 1 - confidence, the search draws settings at random, says how rare good ones are at most, and gives up.
+With a target of 0.99 the same search succeeds.
 """
 
 from math import sin
@@ -21,7 +22,7 @@ def stored(params: dict[str, Any]) -> float:
 
 def main() -> None:
     """Search for a target out of reach, then for one within reach."""
-    too_much = find(stored, SPACE, target=1.3, noise=0, seed=1, budget=200)
+    too_much = find(stored, SPACE, target=1.3, noise=0, seed=1, budget=500)
     print(too_much)
     hopes = [row["hope"] for row in too_much.table() if row["hope"] is not None]
     print("hope on the way:", ", ".join(f"{hope:.2f}" for hope in hopes[:: max(len(hopes) // 6, 1)]), "\n")

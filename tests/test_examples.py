@@ -12,7 +12,7 @@ SAYS = {
     "ask_tell.py": r"verdict +good(?s:.)*failed",
     "candidates.py": r"verdict +good(?s:.)*base = chrome",
     "noisy_experiment.py": r"verdict +good(?s:.)*confidence 0\.95(?s:.)*really 8\d\.",
-    "out_of_reach.py": r"verdict +none(?s:.)*hope on the way: 1\.00(?s:.)*verdict +good",
+    "out_of_reach.py": r"verdict +unlikely(?s:.)*hope on the way: 1\.00(?s:.)*verdict +good",
     "push.py": r"without noise(?s:.)*with noise(?s:.)*The report is out/report\.html",
     "resume_csv.py": r"verdict +good(?s:.)*10 rows of the file(?s:.)*called again: good, 0 evaluations more",
     "sklearn_accuracy.py": r"verdict +good(?s:.)*confidence 0\.95",

@@ -80,7 +80,7 @@ def named(given: str | T, table: Mapping[str, Callable[[], T]], argument: str, *
 
 
 def as_objective(value: object, value_range: tuple[float, float] | None = None) -> float:
-    """Convert what an objective returned to a finite float; with a range, a boolean counts as 0 or 1.
+    """Convert what an objective returned to a finite float; a pass or a fail counts as 1 or 0.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def as_objective(value: object, value_range: tuple[float, float] | None = None) 
         If it is anything else, even a value that raises when it is looked at, or lies outside of the range.
     """
     try:
-        if value_range is not None and isinstance(value, bool | np.bool_):
+        if isinstance(value, bool | np.bool_):  # a pass or a fail
             converted = float(value)
         elif isinstance(
             value, Fraction | np.timedelta64

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from studies import SPACE, score, study
 
+from satisfice.certify.share import ShareBound
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.report import page, slices
@@ -69,9 +70,13 @@ def test_an_open_study_says_what_is_known_and_needed():
 
 def test_none_says_what_it_rests_on():
     seen = study(0.99, 12, noise=0.01)
-    text = page.html(replace(seen, answer=replace(seen.answer, verdict="none", hope=0.02)))
-    assert "not on a proof" in text
-    assert "some setting reaches it is 2 %; below 5 %" in text
+    text = page.html(replace(seen, answer=replace(seen.answer, verdict="none")))
+    assert "Every confidence bound of the stated kernel lies below it; they all hold but for 5 %." in text
+    share = ShareBound(0.0493, 0.95, 59, 0)
+    text = page.html(replace(seen, answer=replace(seen.answer, verdict="unlikely", hope=0.02, share=share)))
+    assert "This is no proof" in text
+    assert "some setting reaches it is 2 %" in text
+    assert "With 95 % confidence at most 5 % of all settings are good; of 59 drawn at random none reached" in text
     whole = study(2.05, 3, space={"a": ["x", "y", "z"]}, f=lambda p: "xyz".index(p["a"]) + 0.0)
     text = page.html(replace(whole, answer=replace(whole.answer, verdict="none", evaluations=3)))
     assert "All 3 settings were evaluated" in text
@@ -81,11 +86,12 @@ def test_none_says_what_it_rests_on():
     assert "This is proof." not in text
 
 
-def test_noise_free_is_proof():
+def test_what_is_taken_to_be_noise_free_is_not_called_a_fact():
     seen = study(0.8, 60)
     assert seen.answer.verdict == "good"
     text = page.html(seen)
-    assert "one value is proof" in text
+    assert "identical; taken to be noise-free." in text.lower() or "`noise=0` was stated" in text
+    assert "proof" not in text
     assert "trace" not in kinds(text)
 
 

@@ -128,7 +128,7 @@ def test_failures_teach_the_search_to_keep_away():
                 good = -branin(x) >= -0.6
         answer = search.answer()
         assert answer.verdict == "good"
-        assert answer.failures == len(failures) == len(set(failures))
+        assert answer.failures == len(failures) <= 2 * len(set(failures))  # one more try at most, it may be chance
         failed.append(len(failures))
         asked.append(len(failures) + answer.evaluations)
     assert sum(failed) / sum(asked) < 0.6  # usually a third; nine tenths if the search learns nothing from failures
@@ -156,8 +156,18 @@ def test_with_noise_unknown_the_first_good_point_is_asked_again():
     assert (x == [1.0 / 3.0, 2.0 / 7.0]).all()
     assert (search.ask([x]) != x).any()
     search.tell(x, 2 * np.pi)
+    assert search.deterministic is None  # the best value may be a cap
+    for _ in range(3):
+        assert search.answer().verdict == "open"
+        x = search.ask()
+        search.tell(x, float(2 * np.pi - np.abs(x - [1 / 3, 2 / 7]).sum()))
     assert search.deterministic is True
-    assert search.answer().verdict == "good"
+    answer = search.answer()
+    assert answer.verdict == "good"
+    assert answer.certificate.confidence is None
+    assert str(answer.certificate) == "3 of 3 repeats at 2 settings were identical; taken to be noise-free"
+    search.tell(x, 1.0)
+    assert search.answer().verdict == "open"  # a contradiction takes it back
 
 
 @pytest.mark.filterwarnings("ignore:all values so far are equal:satisfice.SatisficeWarning")
@@ -185,7 +195,7 @@ def test_value_range_implies_noise_unless_noise_is_zero():
 
 def test_a_different_value_at_the_same_point_means_noise():
     search = Search(BOX, target=5.0)
-    search.tell([1.0, 2.0], 6.0)
+    search.tell([1.0, 2.0], 2 * np.pi)
     search.tell(search.ask(), 5.5)
     assert search.deterministic is False
     assert search.answer().verdict == "open"
@@ -244,13 +254,13 @@ def test_every_point_of_a_finite_domain_is_asked_exactly_once():
 def test_with_noise_unknown_an_exhausted_finite_domain_ends_with_none(sigma):
     search, rng = Search(Box([(0, 5)], integers=[0]), target=1.0), np.random.default_rng(0)
     asked = []
-    while len(asked) < 60 and search.answer().verdict == "open":
+    while len(asked) < 120 and search.answer().verdict == "open":
         asked.append(float(search.ask()[0]))
         search.tell([asked[-1]], -asked[-1] + sigma * rng.standard_normal())
-    assert search.answer().verdict == "none"
+    assert search.answer().verdict == ("unlikely" if sigma else "none")
     assert sorted(asked[:6]) == [0, 1, 2, 3, 4, 5]
     assert asked[6] == 0  # the best one
-    assert (len(asked) == 9) == (sigma == 0)  # three replicates of whole numbers, which may coincide
+    assert (len(asked) == 11) == (sigma == 0)  # four more repeats: whole numbers may be equal by chance
 
 
 def test_two_spellings_of_a_point_of_a_finite_domain_are_one_point():
@@ -346,7 +356,7 @@ def test_a_custom_rule_may_propose_any_sequence(proposal):
     np.testing.assert_allclose(search.ask(), BOX.from_unit(np.array([proposal], dtype=np.float64))[0])
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, True, 1j, [1.0], np.array([1.5]), 10**400])
+@pytest.mark.parametrize("value", [np.nan, np.inf, "1.5", b"1", None, 1j, [1.0], np.array([1.5]), 10**400])
 def test_a_bad_value_is_refused_and_nothing_is_lost(value):
     search = Search(BOX, target=1.0)
     search.tell([0, 0], 0.5)
@@ -430,10 +440,10 @@ def test_an_answer_prints_as_text_and_html():
         "verdict      good: the target is met\n"
         "setting      [1, 2.5]\n"
         "value        6\n"
-        "certificate  the objective is noise-free\n"
+        "certificate  one value is enough: `noise=0` was stated\n"
         "evaluations  1"
     )
-    assert "<td>the objective is noise-free</td>" in search.answer()._repr_html_()
+    assert "<td>one value is enough: `noise=0` was stated</td>" in search.answer()._repr_html_()
     noisy = Search(BOX, target=5.0, noise=1.0)
     noisy.tell([1.0, 2.5], 6.0)
     assert "between" in str(noisy.answer())
@@ -502,14 +512,17 @@ def test_a_point_too_costly_to_replicate_is_not_proposed_as_its_own_neighbour(se
 
 def test_one_failure_does_not_write_off_a_point_with_good_values():
     search = Search(Box([(0.0, 1.0)]), 1.0, noise=0.5)
-    for x in (0.2, 0.5, 0.8):
+    for x in (0.1, 0.2, 0.3, 0.5, 0.5, 0.8):
         search.tell([x], x)
     search.fail([0.5])
     assert len(search.observations.written_off) == 0
-    search.fail([0.6])
-    assert search.observations.written_off.tolist() == [[0.6]]
+    search.fail([0.95])
+    assert len(search.observations.written_off) == 0  # it may be chance
+    search.fail([0.95])
+    search.fail([0.95])
+    assert search.observations.written_off.tolist() == 3 * [[0.95]]
     search.fail([0.8], bad=True)
-    assert search.observations.written_off.tolist() == [[0.6], [0.8]]
+    assert search.observations.written_off.tolist() == 3 * [[0.95]] + [[0.8]]
 
 
 def test_after_a_failure_a_live_and_a_replayed_search_ask_the_same():
@@ -538,13 +551,12 @@ def test_good_elimination_does_not_give_up_on_a_reachable_target():
         assert search.answer().verdict == "good"
 
 
-def test_booleans_are_accepted_if_a_range_is_stated():
-    search = Search(BOX, target=0.7, value_range=(0, 1))
+@pytest.mark.parametrize("value_range", [None, (0, 1)])
+def test_booleans_are_passes_and_fails(value_range):
+    search = Search(BOX, target=0.7, value_range=value_range)
     search.tell([1.0, 2.0], True)
     search.tell([1.0, 2.0], np.bool_(False))
     assert search.observations.y.tolist() == [1.0, 0.0]
-    with pytest.raises(BadInput, match="must be a finite number"):
-        Search(BOX, target=0.7).tell([1.0, 2.0], True)
 
 
 def test_under_noise_the_target_must_not_be_the_best_end_of_the_range():
@@ -602,3 +614,44 @@ def test_a_known_kernel_is_trusted_once_every_point_is_known():
     for x in 3 * [0.0, 0.5, 1.0]:
         search.tell([x], 0.1 * rng.standard_normal())
     assert search.hope() < 1e-3
+
+
+@pytest.mark.parametrize("noise", [None, 0])
+def test_a_table_certifies_nothing_and_own_values_win(noise):
+    search = Search(Box([(0, 1)]), 0.9, noise=noise)
+    search.tell([0.5], 1.0, fresh=False)
+    asked = []
+    for _ in range(12):
+        assert search.answer().verdict == "open"
+        x = search.ask()
+        asked.append(float(x[0]))
+        search.tell(x, 0.3 + 0.01 * x[0])
+    assert asked[0] == 0.5  # what looks good in the table is looked at first
+    answer = search.answer()
+    assert answer.value < 0.4
+    assert any("own evaluations contradict: 1; one is 1, and its setting gave 0.305" in note for note in answer.notes)
+
+
+def test_a_table_that_own_values_confirm_saves_the_search():
+    search = Search(Box([(0, 1)]), 0.9, noise=0)
+    search.tell([0.5], 1.0, fresh=False)
+    assert search.answer().verdict == "open"
+    x = search.ask()
+    search.tell(x, 1.0)
+    answer = search.answer()
+    assert (answer.verdict, answer.point.tolist(), answer.notes) == ("good", [0.5], ())
+
+
+@pytest.mark.parametrize("noise", [None, 0])
+def test_a_table_of_every_setting_is_no_proof(noise):
+    search = Search(Finite(np.arange(4.0)[:, None]), 0.9, noise=noise)
+    for i in range(4):
+        search.tell([i], 0.1 * i, fresh=False)
+    assert search.answer().verdict == "open"
+    asked = set()
+    while search.answer().verdict == "open":
+        x = search.ask()
+        asked.add(float(x[0]))
+        search.tell(x, 0.1 * x[0] + np.pi / 100)
+    assert search.answer().proven
+    assert asked == {0.0, 1.0, 2.0, 3.0}

@@ -9,6 +9,7 @@ from optuna.trial import TrialState
 
 from satisfice import Box, GoodActionSampler, Search, find, stop_when_certain
 from satisfice.report import page
+from satisfice.search.failures import MOST
 from satisfice.study.snapshot import snapshot
 
 
@@ -108,7 +109,7 @@ def test_a_setting_whose_repeats_fail_is_left(noise):
         else:
             search.tell(x, 1 - abs(x[0] - 0.4) + 0.01 * rng.standard_normal())
         seen[x.tobytes()] += 1
-    assert max(seen.values()) == 1 + 3
+    assert max(seen.values()) <= 1 + MOST
     assert search.answer().verdict == "open"
 
 

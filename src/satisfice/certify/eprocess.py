@@ -271,7 +271,7 @@ class Certificate:
     guarantee
         The assumption, in words.
     confidence
-        The probability that no bad point is ever called good, over all candidates.
+        The probability that no bad point is ever called good, over all candidates; None where none is claimed.
     repeats
         The number of fresh values.
     bound
@@ -283,7 +283,7 @@ class Certificate:
     """
 
     guarantee: str
-    confidence: float
+    confidence: float | None
     repeats: int
     bound: float
     candidates: int

@@ -8,13 +8,12 @@ nothing of the error that the candidates share.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import ceil, log
 
 import numpy as np
 import numpy.typing as npt
 
 from satisfice.certify.eprocess import Certificate, EProcess, level, look_skewed, lower_bound
+from satisfice.certify.exactness import Exactness, exactness
 from satisfice.types import Array
 
 PATIENCE = 20  # replicates that are always affordable
@@ -22,8 +21,6 @@ SHARE = 4.0  # replicates that each other evaluation pays for
 LOYALTY = 3.0  # leave the current candidate only for one that is this many times cheaper to certify
 DOUBT = 0.75  # posterior standard deviations subtracted from a gap: the best of many estimates is biased upwards
 TRIES = 3  # a point is given up after this many failures in a row
-BY_CHANCE = 0.02  # the chance with which coarse noisy values may be mistaken for exact ones
-COARSEST = 10_000  # a fraction with at most this denominator is coarse
 OWN = 5.0  # the model's estimate of the noise weighs as much as this many replicates
 
 
@@ -63,10 +60,6 @@ class ReplicateLog:
         The points that are neither replicated nor certified.
     own
         The first value at each point that is not from a table.
-    same, different
-        How many replicates equal the first own value of their point, and how many differ.
-    coarse
-        Whether all own values look like counts, grades or shares.
     entries
         The number of changes to this log.
     """
@@ -78,10 +71,11 @@ class ReplicateLog:
     failures: Counter[bytes] = field(default_factory=Counter)
     dropped: set[bytes] = field(default_factory=set)
     own: dict[bytes, float] = field(default_factory=dict)
-    same: int = 0
-    different: int = 0
-    coarse: bool = True
     entries: int = 0
+    _numbers: dict[bytes, int] = field(default_factory=dict)  # of the points with own values
+    _settings: list[int] = field(default_factory=list)  # that number for each own value
+    _values: list[float] = field(default_factory=list)  # the own values
+    _exactness: tuple[tuple[int, int], Exactness] | None = None  # with the counts of own values and dropped points
 
     def add(self, key: bytes, value: float, fresh: bool) -> bool:
         """Record a value.
@@ -97,12 +91,10 @@ class ReplicateLog:
         del self.failures[key]
         known = key in self.first
         self.first.setdefault(key, value)
-        if fresh and key in self.own:
-            self.same += self.own[key] == value
-            self.different += self.own[key] != value
-        elif fresh:
-            self.own[key] = value
-            self.coarse = self.coarse and _is_coarse(value)
+        if fresh:
+            self.own.setdefault(key, value)
+            self._settings.append(self._numbers.setdefault(key, len(self._numbers)))
+            self._values.append(value)
         return known and fresh
 
     def count(self, key: bytes, value: float) -> bool:
@@ -124,38 +116,29 @@ class ReplicateLog:
         self.fresh.setdefault(key, [])
         return True
 
-    def fail(self, key: bytes, bad: bool) -> None:
-        """Record an evaluation without a value; `bad` drops the point, since its other values are a biased selection."""
+    def fail(self, key: bytes, bad: bool, tries: int = TRIES) -> None:
+        """Record an evaluation without a value.
+
+        `bad` drops the point, since its other values are a biased selection, and so do `tries` failures in a row.
+        """
         self.replicate(key)
         self.failures[key] += 1
-        if bad or self.failures[key] >= TRIES:
+        if bad or self.failures[key] >= tries:
             self.dropped.add(key)
 
     @property
-    def deterministic(self) -> bool | None:
-        """Whether replicates are identical; None as long as there are too few to tell.
+    def exactness(self) -> Exactness:
+        """What the own values show of the noise."""
+        counts = len(self._values), len(self.dropped)
+        if self._exactness is None or self._exactness[0] != counts:
+            skip = frozenset(self._numbers[key] for key in self.dropped if key in self._numbers)
+            self._exactness = counts, exactness(self._settings, self._values, skip=skip)
+        return self._exactness[1]
 
-        One identical replicate is enough, except for counts, grades and shares, which often agree by chance. For those, the
-        share of different points with equal values estimates the chance of one match; enough matches make `BY_CHANCE`. Values
-        of 0 and 1 only are passes and fails, which need many.
-        """
-        if self.different:
-            return False
-        if self.same == 0:
-            return None
-        values, n = Counter(self.own.values()), len(self.own)
-        needed = 1
-        if self.coarse or len(values) < n:
-            pairs, equal = n * (n - 1) / 2, sum(count * (count - 1) / 2 for count in values.values())
-            chance = 0.9 if values.keys() <= {0.0, 1.0} else (equal + 1) / (pairs + 8)
-            needed = max(3, ceil(log(BY_CHANCE) / log(chance)))
-        return True if self.same >= needed else None
-
-
-def _is_coarse(value: float) -> bool:
-    """Whether a value is a fraction with a small denominator, like counts, grades and shares."""
-    near = Fraction(value).limit_denominator(COARSEST)
-    return abs(float(near) - value) <= 1e-12 * abs(value)
+    @property
+    def own_values(self) -> tuple[list[int], list[float]]:
+        """The number of the setting of each own value, and the values, in their order."""
+        return self._settings, self._values
 
 
 def certificate(test: EProcess, values: Array, target: float, delta: float, tested: int) -> Certificate | None:

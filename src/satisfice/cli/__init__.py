@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 good or done, 1 failed, 2 wrong input, 3 open, 4 none; 130, 143 or 129 after Ctrl-C, SIGTERM or SIGHUP.
+        0 good or done, 1 failed, 2 wrong input, 3 open, 4 none, 5 unlikely; 130, 143 or 129 after Ctrl-C, SIGTERM or SIGHUP.
     """
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete

@@ -22,7 +22,7 @@ from satisfice.errors import BadInput
 if TYPE_CHECKING:
     from satisfice.search.answer import Answer
 
-EXIT_CODES = {"good": 0, "open": 3, "none": 4}
+EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
 @options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
@@ -88,7 +88,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
 
     Exit codes
     ----------
-    0 good, 3 open, 4 none, 2 wrong input, 1 too many failures,
+    0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
     130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP
     """
     from satisfice.study.workers.interrupts import Ending

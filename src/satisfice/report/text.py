@@ -2,13 +2,14 @@
 
 import unicodedata
 
-from satisfice.search.answer import MANY
+from satisfice.search.answer import MANY, probability
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
 
 HEADLINES = {
     "good": "Good enough: the target is met.",
     "none": "No setting reaches the target.",
+    "unlikely": "Given up: a good setting is unlikely.",
     "open": "Not decided yet.",
 }
 
@@ -26,7 +27,7 @@ def sentences(snapshot: StudySnapshot) -> list[str]:
     list[str]
         The sentences.
     """
-    return {"good": _good, "none": _none, "open": _open}[snapshot.answer.verdict](snapshot)
+    return {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
 
 
 def goal(config: StudyConfig) -> str:
@@ -184,9 +185,8 @@ def _good(snapshot: StudySnapshot) -> list[str]:
     answer, config, certificate = snapshot.answer, snapshot.config, snapshot.answer.certificate
     if certificate is None or certificate.repeats == 0:
         value = "" if answer.value is None else f"{shown(answer.value)}; "
-        return [
-            f"Its value is {value}the target is {goal(config)}. The objective is noise-free, so one value is proof."
-        ]
+        why = "`noise=0` was stated" if certificate is None else certificate.guarantee
+        return [f"Its value is {value}the target is {goal(config)}.", f"{why[0].upper()}{why[1:]}."]
     side = "at least" if config.direction == "maximize" else "at most"
     text = [
         f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(config)}.",
@@ -204,19 +204,29 @@ def _good(snapshot: StudySnapshot) -> list[str]:
 
 def _none(snapshot: StudySnapshot) -> list[str]:
     text = [f"The target is {goal(snapshot.config)}."]
-    if snapshot.search.deterministic and snapshot.search.observations.exhausted:
+    if snapshot.search.observations.proven:
         size = snapshot.search.domain.size
         return [*text, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
-    if snapshot.answer.hope is not None:
+    rest = probability(1 - snapshot.config.confidence)
+    return [*text, f"Every confidence bound of the stated kernel lies below it; they all hold but for {rest}."]
+
+
+def _unlikely(snapshot: StudySnapshot) -> list[str]:
+    answer = snapshot.answer
+    text = [f"The target is {goal(snapshot.config)}."]
+    if answer.hope is not None:
         text.append(
-            f"The model's probability that some setting reaches it is {percent(snapshot.answer.hope)}; below "
-            f"{percent(1 - snapshot.config.confidence)} the search gives up."
+            f"The model's probability that some setting reaches it is {percent(answer.hope)}. The model had predicted settings "
+            "drawn at random well, before it saw them."
         )
-    return [
-        *text,
-        "This rests on the model of the objective, not on a proof: a narrow peak far from every evaluation would be missed. You "
-        "can try an easier target, a wider space or more evaluations elsewhere.",
-    ]
+    if answer.share is not None:
+        share = str(answer.share)
+        text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
+    text.append(
+        "This is no proof: no search can exclude a narrow peak. You can try an easier target, a wider space or a larger budget "
+        "with `give_up=False`."
+    )
+    return text
 
 
 def _open(snapshot: StudySnapshot) -> list[str]:

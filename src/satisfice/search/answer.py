@@ -5,24 +5,30 @@ from html import escape
 from typing import Any, Literal
 
 from satisfice.certify.eprocess import Certificate
+from satisfice.certify.share import ShareBound
 from satisfice.types import Array
 
-Verdict = Literal["good", "none", "open"]
+Verdict = Literal["good", "none", "unlikely", "open"]
 MANY = 10_000  # a larger estimate of the evaluations needed says nothing
-WORDS = {"good": "the target is met", "none": "no setting reaches the target", "open": "not decided yet"}
+WORDS = {
+    "good": "the target is met",
+    "none": "no setting reaches the target",
+    "unlikely": "given up, without a proof",
+    "open": "not decided yet",
+}
 
 
 @dataclass(frozen=True, repr=False)
 class Answer:
     """What a search knows so far.
 
-    Each of the verdicts `good` and `none` is wrong with probability at most 1 - confidence (`none` as far as the model is right),
-    both together with at most twice that.
+    A search that has lost hope draws settings at random. What they say of the share of good settings holds whatever the function
+    is. It ends as `unlikely` if the model had predicted them well.
 
     Parameters
     ----------
     verdict
-        `good` (the value reaches the target), `none` (no point reaches it) or `open`.
+        `good` (the value reaches the target), `none` (no point reaches it, by proof), `unlikely` (given up) or `open`.
     point
         The best point, in your units.
     value
@@ -32,7 +38,7 @@ class Answer:
     probability
         The model's probability that the point is good.
     hope
-        The model's probability that some point is good; below 1 - confidence the verdict is `none`.
+        The model's probability that some point is good.
     evaluations, failures
         How many evaluations gave a value, and how many failed.
     certificate
@@ -48,7 +54,9 @@ class Answer:
     params
         The point by the names of its parameters, if they have names.
     proven
-        Whether `none` needs no model: every point was evaluated without noise, and `hope` is 0.
+        Whether every point was evaluated without noise; `none` without that rests on the confidence bounds of a stated kernel.
+    share
+        What settings drawn at random say of the share of good ones; None before there are any.
     """
 
     verdict: Verdict
@@ -66,6 +74,7 @@ class Answer:
     confidence: float = 0.95
     params: dict[str, Any] | None = None
     proven: bool = False
+    share: ShareBound | None = None  # what settings drawn at random say of the share of good ones
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -82,16 +91,17 @@ class Answer:
         if self.certificate is not None:
             said.append(("certificate", str(self.certificate)))
         elif self.probability is not None and self.interval is not None and self.interval[0] < self.interval[1]:
-            said.append(("good with probability", f"{self.probability:.2g}, by the model"))
+            said.append(("good with probability", f"{probability(self.probability)}, by the model"))
         if self.hope is not None and self.verdict != "good" and not self.proven:
-            said.append(("hope that some setting is good", f"{self.hope:.2g}, by the model"))
+            judged = "by the model" + (", which predicted random settings well" if self.verdict == "unlikely" else "")
+            said.append(("hope that some setting is good", f"{probability(self.hope)}, {judged}"))
+        if self.share is not None:
+            said.append(("share of good settings", str(self.share)))
         if self.proven:
             said.append(("rests on", "every setting was evaluated, without noise"))
         elif self.verdict == "none":
-            error = 2 * (1 - self.confidence)
-            said.append(
-                ("rests on", f"the model; `good` and `none` together are wrong with probability {error:.2g} at most")
-            )
+            error = probability(1 - self.confidence)
+            said.append(("rests on", f"the confidence bounds of the stated kernel, which all hold but for {error}"))
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
         if self.needed is not None and self.verdict == "open":
             few = self.needed <= MANY
@@ -109,6 +119,15 @@ class Answer:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in self.lines)
         return f"<table>{rows}</table>"
+
+
+def probability(p: float) -> str:
+    """A probability as a percentage that never reads as certain when it is not."""
+    if 0 <= p < 0.001:
+        return "below 0.1 %"
+    if 0.999 < p < 1:
+        return "above 99.9 %"
+    return f"{100 * p:.3g} %"
 
 
 def _short(value: object) -> str:

@@ -34,6 +34,8 @@ class SearchConfig:
         The seed of all random numbers.
     confirm
         Whether the search replicates promising points under noise; otherwise the rule makes every proposal.
+    give_up
+        Whether a search that has lost hope draws settings at random, and ends as `unlikely`.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class SearchConfig:
     model: str | Model = "auto"
     seed: int = 0
     confirm: bool = field(default=True, kw_only=True)
+    give_up: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         if not 0 < number(self.confidence, "confidence") < 1:

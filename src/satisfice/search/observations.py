@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise
 from satisfice.certify.replicates import ReplicateLog, certificate, key_of
+from satisfice.certify.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
+from satisfice.search.failures import poor, tries
 from satisfice.types import Array, Domain
 
 
@@ -50,8 +52,15 @@ class Observations:
         self.replicates = ReplicateLog()
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
+        self._fresh: list[bool] = []  # whether each value is
+        self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
+        self._failed_set: set[bytes] = set()
+        self._own_at: dict[bytes, list[int]] = {}
         self._certificate: tuple[int, Certificate] | None = None
+        self._contradicted: dict[int, float] = {}
+        self._rate: tuple[int, bool] | None = None  # with the count of own values
+        self._choice: tuple[int, Choice] | None = None  # likewise
 
     @property
     def X(self) -> Array:
@@ -65,8 +74,34 @@ class Observations:
 
     @property
     def y(self) -> Array:
-        """The values (n,), to be maximised."""
-        return self._y.array
+        """The values (n,), to be maximised; those of a table that own values contradict are replaced by these."""
+        if not self._contradicted or not (wrong := self.contradicted):
+            return self._y.array
+        y = self._y.array.copy()
+        for index, value in wrong.items():
+            y[index] = value
+        return y
+
+    @property
+    def contradicted(self) -> dict[int, float]:
+        """The values of a table (by index) that differ from the first own value at their point, with that."""
+        return {} if self.deterministic is False else dict(self._contradicted)
+
+    @property
+    def own(self) -> npt.NDArray[np.bool_]:
+        """Which values (n,) are fresh: asked for by this search, not out of a table. Only they certify anything."""
+        return np.array(self._fresh, dtype=bool)
+
+    def told(self, index: int) -> float:
+        """The value as it was told, to be maximised."""
+        return float(self._y.array[index])
+
+    @property
+    def unverified(self) -> list[int]:
+        """The indices of values out of a table at points without an own value, the best first."""
+        log = self.replicates
+        keys = [key for key in self._table if key not in log.own and key not in log.dropped]
+        return sorted((k for key in keys for k in self._table[key]), key=lambda k: (-self._y.array[k], k))
 
     @property
     def failed(self) -> Array:
@@ -75,9 +110,15 @@ class Observations:
 
     @property
     def written_off(self) -> Array:
-        """The points (k, d) that failed, except those with values that may be evaluated again."""
+        """The points (k, d) where evaluations fail, rather than failed by chance; those with values may be evaluated again."""
         log = self.replicates
-        lost = [key not in log.first or key in log.dropped for key in self._failed_keys]
+        if not len(self.failed):
+            return self.failed
+        rare = poor(self.U, self.failed)
+        lost = [
+            key in log.dropped or (key not in log.first and few)
+            for key, few in zip(self._failed_keys, rare, strict=True)
+        ]
         return self.failed[np.array(lost, dtype=bool)]
 
     @property
@@ -85,21 +126,67 @@ class Observations:
         """The certificate with the index of an observation at its point; None as long as there is none."""
         if not self.deterministic or len(self.y) == 0:
             return self._certificate
-        best, sign = int(np.argmax(self.y)), self.config.sign
-        exact = Certificate("the objective is noise-free", 1.0, 0, sign * float(self.y[best]), 0)
-        return (best, exact) if self.y[best] >= self.config.goal else None
+        best, stated = self.best, self.config.noise == 0
+        if not self.own[best] or self.y[best] < self.config.goal:
+            return None
+        why = "one value is enough: `noise=0` was stated" if stated else str(self.replicates.exactness)
+        return best, Certificate(why, 1.0 if stated else None, 0, self.config.sign * float(self.y[best]), 0)
+
+    @property
+    def best(self) -> int:
+        """The index of the best own value if it is good, else of the best one of all."""
+        y = self.y
+        own = int(np.argmax(np.where(self.own, y, -np.inf)))
+        return own if self.own[own] and y[own] >= self.config.goal else int(np.argmax(y))
 
     @property
     def deterministic(self) -> bool | None:
-        """Whether the objective is free of noise; None as long as that is unknown."""
-        noise = self.config.noise
-        return self.replicates.deterministic if noise is None else noise == 0
+        """Whether the objective is free of noise, or taken to be; None as long as that is unknown.
+
+        Passes and fails are a rate as soon as one passes, if the target lies between: no repeats tell them from exact values.
+        """
+        if self.config.noise is not None:
+            return self.config.noise == 0
+        if self.rate_seen:
+            return False
+        return self.replicates.exactness.noise_free
+
+    @property
+    def rate_seen(self) -> bool:
+        """Whether only passes and fails were seen, one of them a pass, and the target is a rate between the two."""
+        values = self.replicates.own_values[1]
+        if self._rate is None or self._rate[0] != len(values):
+            ends = ends_of_a_rate(np.array(values), self.config.goal) if values else None
+            seen = ends is not None and ends[0] < self.config.goal < ends[1] and max(values) >= self.config.goal
+            self._rate = len(values), seen
+        return self._rate[1]
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The range of values to be maximised, as stated, or that of the passes and fails that were seen."""
+        test = self._chosen.test
+        return (test.low, test.high) if isinstance(test, Rate) else self.config.limits
 
     @property
     def exhausted(self) -> bool:
         """Whether every point of a finite domain has a value."""
         size = self.domain.size
         return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U}) == size
+
+    @property
+    def proven(self) -> bool:
+        """Whether every point of a finite domain has an own value, without noise."""
+        return (
+            self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
+        )
+
+    def own_at(self, key: bytes) -> list[int]:
+        """The indices of the own values at a point, in their order."""
+        return self._own_at.get(key, [])
+
+    def has_failed(self, key: bytes) -> bool:
+        """Whether an evaluation of the point failed."""
+        return key in self._failed_set
 
     @property
     def tested(self) -> int:
@@ -113,15 +200,25 @@ class Observations:
 
     @property
     def test(self) -> EProcess:
-        """The e-process that suits what is known of the noise."""
+        """The e-process that suits what is known of the noise: stated, or seen in the values; also where it may not certify."""
+        return self._chosen.test or LearnedNoise()
+
+    @property
+    def _chosen(self) -> Choice:
+        """The test that what was stated calls for, else the one that the own values do."""
         if self.config.limits is not None:
-            return Bounded(*self.config.limits)
-        return KnownNoise(self.config.noise) if isinstance(self.config.noise, float) else LearnedNoise()
+            return Choice("stated", Bounded(*self.config.limits), "the range was stated")
+        if isinstance(self.config.noise, float):
+            return Choice("stated", KnownNoise(self.config.noise), "the noise was stated")
+        settings, values = self.replicates.own_values
+        if self._choice is None or self._choice[0] != len(values):
+            self._choice = len(values), choose(np.array(settings), np.array(values), self.config.goal)
+        return self._choice[1]
 
     def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
         """Record a value; see `Search.tell`."""
         u, limits = self._point(x), self.config.value_range
-        if limits is not None and isinstance(value, bool | np.bool_):
+        if isinstance(value, bool | np.bool_):
             value = float(value)  # a pass or a fail
         y = self.config.sign * number(value, "value", hint=" Report a failed evaluation by fail(x).")
         if limits is not None and not limits[0] <= value <= limits[1]:
@@ -129,8 +226,22 @@ class Observations:
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)
         self._U.append(u)
         self._y.append(y)
+        self._note_contradictions(key_of(u), y, fresh)
         if self.replicates.add(key_of(u), y, fresh) and not held:
             self.count(x, value)
+
+    def _note_contradictions(self, key: bytes, y: float, fresh: bool) -> None:
+        """Note the values of a table at this point that differ from the first own value there."""
+        own = self.replicates.own.get(key, y if fresh else None)
+        self._fresh.append(fresh)
+        if fresh:
+            self._own_at.setdefault(key, []).append(len(self._fresh) - 1)
+        if not fresh:
+            self._table.setdefault(key, []).append(len(self._fresh) - 1)
+        if own is not None:
+            for k in self._table.get(key, []):
+                if self._y.array[k] != own:
+                    self._contradicted.setdefault(k, own)
 
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value count towards a certificate; it must not be the first one at its point."""
@@ -138,7 +249,10 @@ class Observations:
         if not self.replicates.count(key, config.sign * value) or self._certificate or self.deterministic is not False:
             return
         values = np.array(self.replicates.fresh[key])
-        found = certificate(self.test, values, config.goal, config.error_rate, self.tested)
+        test = self._chosen.test
+        if test is None or not self._chosen.enough:
+            return
+        found = certificate(test, values, config.goal, config.error_rate, self.tested)
         if found is not None:
             index = next(k for k, u in enumerate(self.U) if key_of(u) == key)
             self._certificate = index, replace(found, bound=config.sign * found.bound)
@@ -148,7 +262,8 @@ class Observations:
         u = self._point(x)
         self._failed.append(u)
         self._failed_keys.append(key_of(u))
-        self.replicates.fail(key_of(u), bad)
+        self._failed_set.add(key_of(u))
+        self.replicates.fail(key_of(u), bad, tries(len(self.y), len(self.failed)))
 
     def key(self, x: npt.ArrayLike) -> bytes:
         """Identify the point x: 0.3 and 0.1 + 0.2 are one point where the domain has only one of them."""

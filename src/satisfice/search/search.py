@@ -11,7 +11,6 @@ from numpy.random import default_rng
 
 from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Certificate
-from satisfice.certify.hope import Outlook
 from satisfice.checks import named
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
@@ -34,6 +33,7 @@ CONTRADICTED = (
     "noise=0 was stated, but replicates of one setting gave different values: leave noise out, or pass 'learn', to get a verdict "
     "that can be trusted"
 )
+ROUNDED = 0.01  # a value of a table may differ by this share from what its setting gives: tables are rounded
 FAINT = 1e-3  # a smaller probability of the best point says nothing about how many evaluations are needed
 
 
@@ -64,6 +64,8 @@ class Search:
     confirm
         Whether promising points are replicated under noise until their fresh values certify them. False leaves every question to
         the rule, once it is known whether there is noise.
+    give_up
+        Whether a search that has lost hope draws settings at random and then ends with the verdict "unlikely". False goes on.
     seed
         The seed of all random numbers.
 
@@ -93,6 +95,7 @@ class Search:
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
         confirm: bool = True,
+        give_up: bool = True,
         seed: int = 0,
     ) -> None:
         self.space = domain if isinstance(domain, Space) else None
@@ -100,7 +103,7 @@ class Search:
         if not isinstance(domain, Product | Finite):
             raise BadInput(f"`domain` must be a Space, a Box or a Finite; got {domain!r}.")
         self.config = SearchConfig(
-            target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm
+            target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm, give_up=give_up
         )
         self.domain = domain
         self.observations = Observations(domain, self.config)
@@ -239,7 +242,12 @@ class Search:
         with one_blas_thread():
             certificate, estimate, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
-            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left(outlook) else "open"
+            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left() else "open"
+            share = None
+            if verdict == "open" and self.surrogate.draws.found and (self.surrogate.lost_hope or self._gave_up()):
+                share = self.surrogate.draws.bound()
+            if verdict == "open" and self._gave_up():
+                verdict = "unlikely"
         needed = cost
         if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
             needed = 1 / outlook.best_bet
@@ -257,10 +265,30 @@ class Search:
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
-            notes=self.surrogate.notes + ((CONTRADICTED,) if config.noise == 0 and seen.replicates.different else ()),
+            notes=self.surrogate.notes + self._contradictions(),
             confidence=config.confidence,
-            proven=verdict == "none" and bool(seen.deterministic) and seen.exhausted,
+            proven=verdict == "none" and seen.proven,
+            share=share,
         )
+
+    def _contradictions(self) -> tuple[str, ...]:
+        """What own values say against what was stated, or told out of a table."""
+        seen, sign = self.observations, self.config.sign
+        found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.exactness.noise_free is False else []
+        told = {index: seen.told(index) for index in seen.contradicted}
+        wrong = {
+            index: own
+            for index, own in seen.contradicted.items()
+            if abs(told[index] - own) > ROUNDED * max(abs(own), abs(told[index]))
+            or (told[index] >= self.config.goal) != (own >= self.config.goal)
+        }
+        if wrong:
+            index, value = next(iter(wrong.items()))
+            found.append(
+                f"values of the table that own evaluations contradict: {len(wrong)}; one is {sign * told[index]:.6g}, and "
+                f"its setting gave {sign * value:.6g}. Only own evaluations count"
+            )
+        return tuple(found)
 
     def _judge(self) -> tuple[Certificate | None, Estimate, float | None]:
         """The certificate, if any, the estimate at the point to report, and the number of replicates that would certify it."""
@@ -273,24 +301,28 @@ class Search:
             return None, surrogate.estimate(), None
         return None, surrogate.estimate(plan.cheapest), plan.cost
 
-    def _nothing_left(self, outlook: Outlook | None) -> bool:
-        """Whether no point can be good: all were evaluated without noise, the rule ruled out all, or hope is gone.
-
-        With a known kernel on a finite domain, hope is gone when every upper confidence bound lies below the target.
-        """
+    def _nothing_left(self) -> bool:
+        """Whether no point is good, by proof: all were evaluated without noise, or a known kernel's bounds rule out all."""
         seen = self.observations
-        if seen.deterministic and seen.exhausted:
+        if seen.proven:
             return True
+        if not isinstance(self.surrogate.model, FixedModel) or not self.surrogate.ready:
+            return False
         if isinstance(self._rule, ConcludingRule):
             return self._rule.nothing_left(self.surrogate.memory)
-        if outlook is None or not self.config.confirm:
-            return False
-        if isinstance(self.surrogate.model, FixedModel) and isinstance(self.domain, Finite):
+        if self.config.confirm and isinstance(self.domain, Finite):
             belief = self.surrogate.belief()
             mean, std = belief.marginal(self.domain.U)
             width = BayesianWidth(len(self.domain.U), self.config.error_rate)(len(seen.y) + 1)
             return bool((mean + width * std < belief.target).all())
-        return outlook.hope < self.config.error_rate
+        return False
+
+    def _gave_up(self) -> bool:
+        """Whether hope is lost without a proof: by the rule itself, or by a model that predicted the random draws well."""
+        if isinstance(self._rule, ConcludingRule):
+            return self._rule.nothing_left(self.surrogate.memory)
+        draws = self.surrogate.draws
+        return self.surrogate.lost_hope and draws.enough and draws.calibrated()
 
     def _points(self, points: Any) -> Any:
         """Points as arrays, whether they are told as arrays or as dicts of parameters."""
@@ -332,7 +364,10 @@ class Search:
     def _warn_of(self, notes: tuple[Note, ...]) -> None:
         """Issue one Python warning for each kind of serious note; the others appear in the answer only."""
         for note in notes:
-            expected = note.kind == "constant" and self.deterministic is False  # as of passes and fails
+            one_setting = len(self.observations.replicates.first) < 2
+            expected = note.kind == "constant" and (
+                one_setting or self.deterministic is False
+            )  # as of passes and fails
             if note.serious and not expected and note.kind not in self._warned:
                 self._warned.add(note.kind)
                 warnings.warn(note.text, SatisficeWarning, stacklevel=4)

@@ -74,15 +74,49 @@ Stage = Callable[[Turn], Array | None]
 
 
 def check_noise(turn: Turn) -> Array | None:
-    """Replicate the best point once it is good, or no other point is left, to see whether there is noise."""
+    """Replicate what tells whether there is noise, once an own value is good or no other point is left.
+
+    Where no setting would tell, because all values are at an end of what was seen, another one is drawn.
+    """
     seen = turn.observations
-    if seen.deterministic is not None:
+    own = np.flatnonzero(seen.own)
+    if seen.deterministic is not None or not len(own):
         return None
-    for k in np.argsort(-seen.y, kind="stable"):
-        if key_of(seen.U[k]) not in seen.replicates.dropped:
-            telling = seen.y[k] >= seen.config.goal or seen.exhausted
-            return seen.X[k] if telling and not turn.waiting_at(k) else None
-    return None
+    if seen.y[own].max() < seen.config.goal and not seen.exhausted:
+        return None
+    ask = seen.replicates.exactness.ask
+    if ask is not None:
+        return None if turn.waiting_at(own[ask]) else seen.X[own[ask]]
+    if seen.exhausted:
+        best = own[np.argmax(seen.y[own])]
+        return None if turn.waiting_at(best) else seen.X[best]
+    return turn.restored(seen.domain.uniform(1, turn.rng)[0])
+
+
+def verify_table(turn: Turn) -> Array | None:
+    """Evaluate the setting of a value out of a table that is good, or that is all that is left: it certifies nothing itself."""
+    seen = turn.observations
+    if seen.deterministic is False:
+        return None
+    left = [k for k in seen.unverified if not turn.waiting_at(k)]
+    return seen.X[left[0]] if left and (seen.y[left[0]] >= seen.config.goal or seen.exhausted) else None
+
+
+def draw_at_random(turn: Turn) -> Array | None:
+    """Once hope is lost, draw settings uniformly: they bound the share of good ones, and judge the model that lost hope.
+
+    Before, find out whether there is noise, since without noise the same draws say more. Where the draws show that the model is
+    not to be trusted, the rule takes every other turn.
+    """
+    seen, draws = turn.observations, turn.surrogate.draws
+    nothing_left = seen.exhausted and seen.deterministic is not False
+    if not turn.surrogate.lost_hope or nothing_left or (draws.enough and (draws.calibrated() or turn.step % 2)):
+        return None
+    own = np.flatnonzero(seen.own)
+    ask = seen.replicates.exactness.ask if seen.deterministic is None else None
+    if ask is not None and not turn.waiting_at(own[ask]):
+        return seen.X[own[ask]]
+    return draws.next(turn.pending)
 
 
 def initial_design(turn: Turn) -> Array | None:
@@ -92,12 +126,20 @@ def initial_design(turn: Turn) -> Array | None:
 
 
 def replicate(turn: Turn) -> Array | None:
-    """Replicate the most promising point, unless enough replicates are pending: one for a second look, then its cost."""
+    """Replicate the most promising point, unless enough replicates are pending.
+
+    One is enough for a second look. Afterwards replicates take at most half of what is pending, since a clearer point may be
+    cheaper, or all of it where that is about what the certificate still needs.
+    """
     seen, plan = turn.observations, turn.plan
     if plan is None or plan.repeat is None:
         return None
-    looked = key_of(seen.U[plan.repeat]) in seen.replicates.looked
-    return seen.X[plan.repeat] if turn.waiting_at(plan.repeat) < (plan.cost if looked else 1) else None
+    waiting, batch = turn.waiting_at(plan.repeat), len(turn.pending) + 1
+    if key_of(seen.U[plan.repeat]) not in seen.replicates.looked:
+        wanted = waiting < 1
+    else:
+        wanted = waiting < plan.cost and (plan.cost <= batch or 2 * waiting < batch)
+    return seen.X[plan.repeat] if wanted else None
 
 
 def probe_nearby(turn: Turn) -> Array | None:
@@ -155,8 +197,8 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
     return u.astype(np.float64)
 
 
-WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, initial_design)
-WITH_MODEL: tuple[Stage, ...] = (replicate, probe_nearby, apply_rule)
+WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, initial_design)
+WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_rule)
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:

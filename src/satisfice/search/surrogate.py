@@ -7,11 +7,13 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
-from satisfice.certify.eprocess import Bounded
 from satisfice.certify.hope import Outlook, outlook
 from satisfice.certify.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
+from satisfice.certify.shape import rescaled
+from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
 from satisfice.gp.models import Dataset, Fit, FixedModel, Model
+from satisfice.search.draws import Draws
 from satisfice.search.observations import Observations
 
 BEST = 5  # the number of best points whose neighbourhoods are searched
@@ -55,6 +57,7 @@ class Surrogate:
     def __init__(self, observations: Observations, model: Model) -> None:
         self.observations, self.config, self.model = observations, observations.config, model
         self.memory: object = None  # of a rule that remembers
+        self.draws = Draws(observations, model)
         self.notes: tuple[str, ...] = ()
         self._fit: tuple[float | None, Fit] | None = None  # with the noise it assumes
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
@@ -74,7 +77,7 @@ class Surrogate:
             data = Dataset(seen.domain, seen.U, seen.y, self.config.goal, assumed, self.config.seed)
             fit = self.model.fit(data, fit)
         self._fit = (assumed, fit)
-        self.notes = tuple(note.text for note in fit.notes)
+        self.notes = tuple({note.kind: note.text for note in reversed(fit.notes)}.values())[::-1]  # one of each kind
         return fit
 
     def belief(self, step: int = 1) -> Belief:
@@ -108,7 +111,7 @@ class Surrogate:
 
     def _noise_scale(self, fit: Fit) -> float:
         """The sub-Gaussian scale of the noise in the model's units: the std, or half of the stated range."""
-        limits, noise = self.config.limits, self.config.noise
+        limits, noise = self.observations.limits, self.config.noise
         if self.observations.deterministic:
             return 0.0
         if isinstance(noise, float):
@@ -120,7 +123,7 @@ class Surrogate:
     def outlook(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None where there is no model or it fails."""
         seen, config = self.observations, self.config
-        if seen.deterministic and seen.exhausted:
+        if seen.proven:
             return Outlook(*2 * [float(seen.y.max() >= config.goal)])
         if not self.ready:
             return None
@@ -134,12 +137,25 @@ class Surrogate:
             self._outlook = (counts, now)
         return self._outlook[1]
 
+    @property
+    def lost_hope(self) -> bool:
+        """Whether the search has lost hope, and now draws settings at random, if it may give up.
+
+        A known kernel on a finite domain needs no draws: its confidence bounds prove more.
+        """
+        if not (self.config.give_up and self.config.confirm) or self.observations.certificate is not None:
+            return False
+        if isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite):
+            return False
+        now = self.outlook()
+        return now is not None and now.hope < self.config.error_rate
+
     def _learned_from(self) -> int | None:
         """The number of points that the model was learned from, as `outlook` needs it."""
         seen = self.observations
         if isinstance(self.model, FixedModel):
             return None
-        if self.fit().scaler.constant and seen.deterministic is False:  # as of a row of fails: they hide the noise
+        if self.fit().scaler.constant:  # nothing was learned
             return 0
         return len(seen.y) if seen.exhausted else len(seen.replicates.first)  # once all points are known, repeats count
 
@@ -154,9 +170,11 @@ class Surrogate:
         seen = self.observations
         counts = len(seen.y), seen.tested, seen.replicates.entries
         if self._plan is None or self._plan[0] != counts:
-            n, target, test = len(seen.y), float(fit.scaler.standardise(self.config.goal)), seen.test
-            if isinstance(test, Bounded):
-                test = Bounded(*fit.scaler.standardise([test.low, test.high]))
+            n, target, test = (
+                len(seen.y),
+                float(fit.scaler.standardise(self.config.goal)),
+                rescaled(seen.test, fit.scaler),
+            )
             prospects = self._prospects(fit, target)
             error = self.config.error_rate
             plan = plan_replication(test, prospects, target, error, seen.tested, n, n - seen.explored)
@@ -188,7 +206,7 @@ class Surrogate:
     def estimate(self, chosen: int | None = None) -> Estimate:
         """The estimate at the point of a chosen observation, by default at that of the best value or posterior mean."""
         seen = self.observations
-        best = int(np.argmax(seen.y)) if chosen is None else chosen
+        best = seen.best if chosen is None else chosen
         value = float(seen.y[best])
         if seen.deterministic:
             return Estimate(best, value, value, value, float(value >= self.config.goal))
@@ -202,8 +220,8 @@ class Surrogate:
         mean, std = (float(part[0]) for part in belief.marginal(u))
         half = float(ndtri(0.5 + 0.5 * self.config.confidence)) * std
         value, low, high = (float(fit.scaler.restore(z)) for z in (mean, mean - half, mean + half))
-        if self.config.limits is not None:
-            bottom, top = self.config.limits
+        if seen.limits is not None:
+            bottom, top = seen.limits
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
             own = seen.y[(seen.U == u).all(axis=1)]
             if seen.deterministic is False and (own == own[0]).all():

@@ -48,6 +48,7 @@ def find(
     storage: str | os.PathLike[str] | BaseStorage | None = None,
     name: str | None = None,
     history: Any = None,
+    give_up: bool = True,
     seed: int | None = None,
     callbacks: Iterable[Callable[[optuna.Study, FrozenTrial], None]] = (),
     progress: bool | Literal["log"] | None = None,
@@ -93,6 +94,9 @@ def find(
     history
         A table of earlier evaluations with the column "value". The model trains on them, but they never count towards a
         certificate.
+    give_up
+        Whether a search that has lost hope draws settings at random, to say how rare good ones are at most, and then ends with
+        the verdict "unlikely". False goes on until the budget is spent.
     seed
         The seed of all random numbers; without one a stored study keeps its own.
     callbacks
@@ -141,6 +145,7 @@ def find(
         rule,
         model,
         drawn_seed(seed),
+        give_up=give_up,
         budget=whole(budget, "budget", least=1),
         space=named,
     )

@@ -12,7 +12,7 @@ from rich.progress import Progress as Bar
 from satisfice.search.answer import Answer
 from satisfice.study.config import StudyConfig
 
-STYLES = {"good": "green", "none": "yellow", "open": "cyan"}
+STYLES = {"good": "green", "none": "yellow", "unlikely": "yellow", "open": "cyan"}
 PAUSE = 60.0  # seconds between two lines of a log
 
 

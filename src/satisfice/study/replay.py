@@ -198,8 +198,9 @@ class StudyReplay:
             notes.append(f"evaluations that were pruned, and count: {made['pruned']}")
         if made["infeasible"]:
             notes.append(f"evaluations that broke a constraint, and count: {made['infeasible']}")
-        if answer.verdict == "none" and self._conditional:
-            answer = replace(answer, verdict="open", hope=None if answer.proven else answer.hope, proven=False)
+        if answer.verdict in ("none", "unlikely") and self._conditional:
+            hope = None if answer.proven else answer.hope
+            answer = replace(answer, verdict="open", hope=hope, proven=False, share=None)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:

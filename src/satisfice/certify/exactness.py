@@ -1,0 +1,150 @@
+"""Whether an objective is noise-free, as far as repeats can tell.
+
+Equal values tell nothing where noise gives equal values too: at the best value seen, which was chosen for being high and may be
+a cap, at a bound, or among few distinct values. Repeats at ordinary settings do tell, a few of them. They never prove it: an
+objective that is cached, or noisy in one run of a hundred, repeats itself as well. So the result is what was seen, without a
+confidence, and the first repeat that differs takes it back.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from satisfice.types import Array
+
+BY_CHANCE = 0.02  # so rarely may noise give so many equal repeats
+ORDINARY = 0.14  # the chance of an equal repeat of noisy values at an ordinary setting: two of them are enough
+COARSE = 0.37  # the same of counts, grades and rounded values: four of them
+SILENT = 0.9  # the same where an equal repeat tells nearly nothing
+MANY = 3  # settings up to which coarse values leave out the repeat of the best one: it tells least
+ENOUGH = 8  # settings, after which the search for an ordinary one ends
+COARSEST = 10_000  # a fraction with at most this denominator is coarse
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """What the repeats show.
+
+    Parameters
+    ----------
+    noise_free : bool or None
+        Whether the objective is taken to be noise-free; None as long as too few repeats tell.
+    same, repeats, settings : int
+        How many of how many repeats were identical to the first value at their setting, at how many settings.
+    ask : int or None
+        The index of a value whose setting to repeat next, so as to find out; None where another setting is wanted first.
+    """
+
+    noise_free: bool | None
+    same: int
+    repeats: int
+    settings: int
+    ask: int | None
+
+    def __str__(self) -> str:
+        places = f"{self.settings} {'setting' if self.settings == 1 else 'settings'}"
+        of = f"of {self.repeats} {'repeat' if self.repeats == 1 else 'repeats'} at {places}"
+        if self.same < self.repeats:
+            return f"{self.repeats - self.same} {of} differed; there is noise"
+        if self.repeats == 0:
+            return "no setting was repeated; whether there is noise is not known"
+        seen = f"{self.same} {of} {'was' if self.repeats == 1 else 'were'} identical"
+        return f"{seen}; taken to be noise-free" if self.noise_free else f"{seen}; that does not tell yet"
+
+
+def exactness(
+    settings: npt.ArrayLike, values: npt.ArrayLike, *, skip: frozenset[int] = frozenset(), may_explore: bool = True
+) -> Exactness:
+    """What the own values of a study tell of its noise.
+
+    The chance that noise gives one more equal value is taken to be `SILENT` at the best value, and at the lowest one if that is
+    coarse or several settings share it. Elsewhere it is `ORDINARY`, or `COARSE` for counts, grades and rounded values and where
+    any two settings share a value, or the share k / (n + 1) of the settings that show this value if that is more. The objective
+    is taken to be noise-free when the product over all repeats is at most `BY_CHANCE`.
+
+    Parameters
+    ----------
+    settings : array of int of shape (n,)
+        Which values are of one setting.
+    values : array of shape (n,)
+        The values that the search asked for itself, in their order, to be maximised; none out of a table, which may be rounded
+        or hold a row twice.
+    skip : frozenset of int
+        Settings that are not to be repeated.
+    may_explore : bool
+        Whether another setting could be evaluated.
+
+    Returns
+    -------
+    Exactness
+    """
+    numbers, y = [int(s) for s in np.asarray(settings)], np.asarray(values, dtype=np.float64)
+    first: dict[int, int] = {}  # the index of the first value at each setting
+    same: Counter[int] = Counter()
+    repeats: Counter[int] = Counter()
+    for index, setting in enumerate(numbers):
+        if setting in first:
+            repeats[setting] += 1
+            same[setting] += bool(y[first[setting]] == y[index])
+        else:
+            first[setting] = index
+    count, equal = repeats.total(), same.total()
+    if equal < count:
+        return Exactness(False, equal, count, len(repeats), None)
+    if not first:
+        return Exactness(None, 0, 0, 0, None)
+    chances = _chances(y[list(first.values())], len(first))
+    chance_at = dict(zip(first, chances, strict=True))
+    by_chance = np.prod([chance_at[setting] ** times for setting, times in same.items()]) if count else 1.0
+    noise_free = True if by_chance <= BY_CHANCE else None
+    ask = None if noise_free else _next(y, first, chance_at, repeats, skip, may_explore)
+    return Exactness(noise_free, equal, count, len(repeats), ask)
+
+
+def _chances(values: Array, n: int) -> list[float]:
+    """The chance of an equal repeat under noise, for the first value at each of n settings."""
+    shared = Counter(values.tolist())
+    coarse = all(is_coarse(value) for value in shared)
+    best, lowest = max(shared), min(shared)
+    found = []
+    for value in values.tolist():
+        at_an_end = value == best or (value == lowest and (shared[value] > 1 or is_coarse(value)))
+        if at_an_end or len(shared) < 2:
+            found.append(SILENT)
+        else:
+            least = COARSE if coarse or len(shared) < n else ORDINARY
+            often = shared[value] / (n + 1) if shared[value] > 1 else 0.0
+            found.append(min(max(least, often), SILENT))
+    return found
+
+
+def _next(
+    y: Array,
+    first: dict[int, int],
+    chance_at: dict[int, float],
+    repeats: Counter[int],
+    skip: frozenset[int],
+    may_explore: bool,
+) -> int | None:
+    """The value to repeat: the best one once, as it is the one that matters; then those that tell most, in the middle."""
+    allowed = [setting for setting in first if setting not in skip]
+    if not allowed:
+        return None
+    telling = [setting for setting in allowed if chance_at[setting] < SILENT]
+    best = max(allowed, key=lambda setting: (y[first[setting]], -first[setting]))
+    fine = not all(is_coarse(value) for value in y[list(first.values())].tolist())
+    if repeats[best] == 0 and (fine or not may_explore or (telling and len(first) > MANY)):
+        return first[best]
+    if not telling:
+        return None if may_explore and len(first) < ENOUGH else first[best]
+    middle = float(np.median(y[list(first.values())]))
+    return first[min(telling, key=lambda s: (repeats[s], round(chance_at[s], 9), abs(y[first[s]] - middle), first[s]))]
+
+
+def is_coarse(value: float) -> bool:
+    """Whether a value is a fraction of whole numbers with a small denominator, as are counts, grades and shares of few."""
+    near = Fraction(value).limit_denominator(COARSEST)
+    return abs(float(near) - value) <= 1e-12 * abs(value)

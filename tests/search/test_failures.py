@@ -1,0 +1,76 @@
+"""Failures by chance are told from settings that always fail."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from satisfice import Box, Search
+from satisfice.search.failures import MOST, TRIES, gain, overall_rate, poor, success_rate, tries
+
+
+def test_the_rate_of_success_is_the_smoothed_share():
+    rng = default_rng(0)
+    at, good, bad = rng.random((4, 2)), rng.random((7, 2)), rng.random((3, 2))
+
+    def k(x, z):
+        return np.exp(-((x - z) ** 2).sum() / (2 * 2 * 0.1**2))
+
+    overall = 8 / 12
+    expected = [(overall + sum(k(x, z) for z in good)) / (1 + sum(k(x, z) for z in [*good, *bad])) for x in at]
+    assert success_rate(at, good, bad) == pytest.approx(expected)
+    assert overall_rate(7, 3) == pytest.approx(overall)
+
+
+def test_a_region_that_always_fails_is_written_off_and_chance_is_not():
+    rng = default_rng(1)
+    U = rng.random((60, 2))
+    region = U[:, 0] < 0.3
+    assert poor(U[~region], U[region]).mean() > 0.9
+    assert gain(U[~region], U[region]) > 5
+    chance = rng.random(60) < 0.33
+    assert poor(U[~chance], U[chance]).mean() < 0.1
+    assert gain(U[~chance], U[chance]) < 0
+
+
+def test_a_point_is_given_up_after_more_failures_where_failures_are_common():
+    assert tries(50, 0) == TRIES
+    assert tries(20, 20) == 6
+    assert tries(0, 30) == MOST
+    for succeeded, failed in ((20, 20), (20, 10)):
+        assert (1 - overall_rate(succeeded, failed)) ** tries(succeeded, failed) <= 0.02
+
+
+def spent(rate, seed, noise):
+    rng = default_rng([seed, 5])
+    search = Search(Box([(-1, 1), (-1, 1)]), -0.05, noise=noise, seed=seed)
+    for count in range(200):
+        if search.answer().verdict == "good":
+            return count
+        x = search.ask()
+        if rng.random() < rate:
+            search.fail(x)
+        else:
+            search.tell(x, -float(((x - 0.3) ** 2).sum()))
+    return 200
+
+
+def test_failures_by_chance_cost_what_they_must():
+    seeds = range(12)
+    without = np.mean([spent(0.0, seed, 0) for seed in seeds])
+    assert np.mean([spent(0.33, seed, 0) for seed in seeds]) <= 1.3 * without / 0.67 + 1
+
+
+def test_a_region_that_always_fails_is_left():
+    search = Search(Box([(0, 1), (0, 1)]), 0.95, noise=0, seed=3)
+    failed = 0
+    for _ in range(60):
+        if search.answer().verdict == "good":
+            break
+        x = search.ask()
+        if x[0] > 0.7:  # the higher the better, but from there on nothing works
+            search.fail(x)
+            failed += 1
+        else:
+            search.tell(x, float(x[0]) - float((x[1] - 0.5) ** 2) + 0.3)
+    assert search.answer().verdict == "good"
+    assert failed <= 15

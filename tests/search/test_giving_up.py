@@ -1,0 +1,134 @@
+"""What a search says when it gives up: the draws are uniform and recognised, the share is stated, `none` is for proof."""
+
+import numpy as np
+import pytest
+
+from satisfice import Box, Finite, Search
+from satisfice.certify.share import noise_free, share_bound
+from satisfice.gp.kernels import Stationary
+from satisfice.gp.models import FixedModel
+from satisfice.search.draws import ENOUGH, Draws
+from satisfice.search.observations import Observations
+
+SQUARE = Box([(-1, 1), (-1, 1)])
+
+
+def bowl(x):
+    return -float((x**2).sum())
+
+
+def finished(search, f, most):
+    for _ in range(most):
+        if (answer := search.answer()).verdict != "open":
+            return answer
+        x = search.ask()
+        search.tell(x, f(x))
+    return search.answer()
+
+
+def test_a_target_out_of_reach_is_unlikely_with_the_share_that_the_draws_show():
+    search = Search(SQUARE, 1.0, noise=0)
+    answer = finished(search, bowl, 400)
+    assert answer.verdict == "unlikely"
+    assert not answer.proven
+    assert answer.hope < 0.05
+    assert answer.share == share_bound(np.full(ENOUGH, -1.0), 1.0, noise_free(1.0))
+    text = str(answer)
+    assert "at most 2 % of all settings are good" in text
+    assert "no setting" not in text
+
+
+def test_a_search_that_may_not_give_up_goes_on():
+    search = Search(SQUARE, 1.0, noise=0, give_up=False)
+    answer = finished(search, bowl, 120)
+    assert answer.verdict == "open"
+    assert answer.share is None
+    assert answer.hope < 0.05
+
+
+def test_whoever_reads_the_history_knows_the_draws():
+    search = Search(SQUARE, 1.0, noise=0)
+    finished(search, bowl, 130)
+    told = search.observations
+    again = Search(SQUARE, 1.0, noise=0)
+    for x, y in zip(told.X, told.y, strict=True):
+        again.tell(x, y)
+    assert again.surrogate.draws.found == search.surrogate.draws.found
+    assert len(search.surrogate.draws.found) > 20
+    assert again.answer().share == search.answer().share
+
+
+def test_draws_are_uniform_and_other_evaluations_do_not_count():
+    seen = Observations(SQUARE, Search(SQUARE, 1.0, seed=7).config)
+    draws = Draws(seen, None)
+    points = np.array([draws.point(number) for number in range(2000)])
+    counts = np.histogram2d(*points.T, bins=4, range=[(-1, 1), (-1, 1)])[0]
+    assert np.abs(counts - 125).max() < 5 * np.sqrt(125)
+    seen.tell([0.1, 0.2], 0.0)
+    assert draws.found == []
+    seen.tell(draws.point(1), -2.0)  # the first draw is still missing
+    assert draws.found == []
+    seen.tell(draws.point(0), -1.0, fresh=False)
+    assert draws.found == []  # out of a table
+    seen.tell(draws.point(0), -1.0)
+    assert draws.found == [3, 1]
+    seen.fail(draws.point(2))
+    assert draws.found == [3, 1, -1]
+    assert (draws.next(np.empty((0, 2))) == draws.point(3)).all()
+    assert (draws.next(SQUARE.to_unit([draws.point(3)])) == draws.point(4)).all()
+
+
+def test_where_nothing_was_learned_hope_stays():
+    search = Search(Box([(0, 1)] * 2), 1.0, noise=0)
+    with pytest.warns(UserWarning, match="equal"):
+        answer = finished(search, lambda x: 0.0, 130)
+    assert answer.verdict == "open"
+    assert answer.hope == 1.0
+
+
+def test_every_setting_without_noise_is_proof():
+    search = Search(Finite(np.arange(6.0)[:, None]), 2.0, noise=0)
+    answer = finished(search, lambda x: float(np.sin(x[0])), 20)
+    assert (answer.verdict, answer.proven, answer.evaluations) == ("none", True, 6)
+
+
+def test_the_bounds_of_a_known_kernel_on_a_finite_domain_are_proof_and_say_what_they_rest_on():
+    points = Finite(np.linspace(0, 1, 60)[:, None])
+    search = Search(points, 5.0, "pg", model=FixedModel(Stationary("se", 0.3), 0.01), noise=0.1)
+    answer = finished(search, lambda x: float(np.sin(3 * x[0])), 60)
+    assert answer.verdict == "none"
+    assert not answer.proven
+    assert "confidence bounds of the stated kernel, which all hold but for 5 %" in str(answer)
+
+
+def test_on_a_finite_domain_a_setting_that_is_drawn_again_under_noise_takes_another_value():
+    domain = Finite(np.arange(4.0)[:, None])
+    seen = Observations(domain, Search(domain, 1.0, noise=1.0).config)
+    draws = Draws(seen, None)
+    for x in range(4):
+        seen.tell([x], -1.0)
+    numbers = [int(draws.point(number)[0]) for number in range(40)]
+    first_again = next(k for k in range(40) if numbers[k] in numbers[:k])
+    assert len(draws.found) == first_again
+    assert draws.next(np.empty((0, 1)))[0] == numbers[first_again]
+    seen.tell([numbers[first_again]], -2.0)
+    assert draws.found[first_again] == 4
+    assert draws.wanted == 40
+
+
+def test_half_of_a_batch_at_most_repeats_one_setting_unless_that_settles_it():
+    rng = np.random.default_rng(0)
+    search = Search(Box([(0, 1)] * 2), 0.85, noise=0.1)
+    shares = []
+    for _ in range(12):
+        batch = []
+        for _ in range(4):
+            batch.append(search.ask(batch))
+        plan = search.surrogate.plan()
+        same = max(sum((x == z).all() for z in batch) for x in batch)
+        if plan is not None and plan.cost > 4:
+            shares.append(same / 4)
+        for x in batch:
+            search.tell(x, 0.9 - float(((x - 0.5) ** 2).sum()) + 0.1 * rng.standard_normal())
+    assert shares
+    assert max(shares) <= 0.5
