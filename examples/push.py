@@ -52,7 +52,7 @@ def main() -> None:
         console.print(f"The disc really ends {distance_from_goal(second.params):.3f} from its goal.")
     report = write_report(second, OUT / "report.html")
     console.print(
-        f"The report is {report}; the studies are in {database}, for `satisfice status` and optuna-dashboard."
+        f"The report is {report}. To see a study again: .venv/bin/satisfice status --storage {database} --name 'with noise'"
     )
 
 

@@ -66,9 +66,22 @@ def _of_tuple(name: str, parts: tuple[Any, ...]) -> Parameter:
         len(parts) == 2 or (len(parts) == 3 and (numbers[2] or isinstance(parts[2], str)))
     ):
         return range_of(name, *parts)
+    if len(parts) in (2, 3) and all(isinstance(part, str) and _is_numeric(part) for part in parts[:2]):
+        raise BadInput(
+            f"`space[{name!r}]` must have numbers as its ends; got the texts {parts!r:.80}. Write choices as a list."
+        )
     if any(part is None or isinstance(part, str) for part in parts) or (parts and not any(numbers)):
         return categorical(name, parts)
     raise BadInput(f"`space[{name!r}]` must be {FORMS}; got {parts!r:.80}. Write choices as a list.")
+
+
+def _is_numeric(text: str) -> bool:
+    """Whether the text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def range_of(name: str, low: float, high: float, third: float | str | None = None) -> Parameter:
@@ -101,7 +114,13 @@ def range_of(name: str, low: float, high: float, third: float | str | None = Non
 
 
 def doubt(name: str, form: Any) -> str | None:
-    """What to warn of: a range of two whole numbers, since who writes (0, 1) often means all numbers between."""
+    """What to warn of: (0, 1), which often means all numbers between, and a list of two floats, which often means a range."""
+    if isinstance(form, list) and len(form) == 2 and all(type(native(part)) is float for part in form):
+        low, high = sorted(form)
+        return (
+            f"`space[{name!r}]`: {form} means the two choices {form[0]} and {form[1]}. For all numbers between them write the "
+            f"range ({low}, {high})."
+        )
     if not (isinstance(form, tuple) and len(form) == 2):
         return None
     low, high = map(native, form)

@@ -190,9 +190,9 @@ def _good(snapshot: StudySnapshot) -> list[str]:
     side = "at least" if config.direction == "maximize" else "at most"
     text = [
         f"The value of this setting is {side} {shown(certificate.bound)}; the target is {goal(config)}.",
-        f"It is certified by {plural(certificate.repeats, 'fresh evaluation')}, made after the setting had been chosen. At "
-        f"{percent(config.confidence)} confidence no bad setting is ever called good, however many are tested (this is candidate "
-        f"{certificate.candidates}) and whenever you look.",
+        f"It is certified by {plural(certificate.repeats, 'fresh evaluation')}, made after the setting had been chosen. With "
+        f"{percent(config.confidence)} confidence this search never calls a bad setting good, however many candidates it tests "
+        f"({certificate.candidates} so far) and whenever you look.",
         f"The guarantee: {certificate.guarantee}.",
     ]
     if certificate.skewed:
@@ -247,7 +247,7 @@ def _open(snapshot: StudySnapshot) -> list[str]:
             f"About {plural(answer.needed, 'more evaluation')} {'is' if answer.needed == 1 else 'are'} needed{purpose}."
         )
     if budget is not None and answer.evaluations + answer.failures >= budget:
-        text.append(f"The budget of {plural(budget, 'evaluation')} is spent; raise it to continue.")
+        text.append(f"The budget of {plural(budget, 'evaluation')} is spent; continue with a larger one.")
     return text
 
 

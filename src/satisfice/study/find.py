@@ -56,7 +56,8 @@ def find(
     """Find a setting whose value reaches the target, in as few evaluations as possible.
 
     With a `storage` and a `name` the study is kept: the same call goes on where it ended, and calls in several processes work on
-    it together. What is given in the call counts, the target included; the space and the direction must be those of the study.
+    it together. The arguments of the current call take precedence, the target included; the space and the direction must be
+    those of the study.
 
     Parameters
     ----------

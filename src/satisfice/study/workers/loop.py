@@ -68,7 +68,8 @@ class Workers:
         self._evaluating: dict[int, Lease] = {}  # by thread
         self._stopped = False  # no thread begins an evaluation
         self._abandoned = False  # threads that still evaluate are ignored
-        self._problem: BaseException | None = None
+        self._problem: BaseException | None = None  # what ended the work
+        self._error: BaseException | None = None  # of the last evaluation that failed
         self.nothing_left: str | None = None  # why there was nothing left to evaluate, if that ended the work
 
     def run(self, n_jobs: int) -> None:
@@ -223,6 +224,7 @@ class Workers:
             return False
         except BaseException as problem:
             lease.fail(reason_of(problem))
+            self._error = problem
             if not isinstance(problem, Exception):
                 raise
             return True
@@ -240,9 +242,10 @@ class Workers:
             error, times = Counter(errors).most_common(1)[0]
             which = "the first error" if times == 1 else f"the most frequent error ({times} times)"
             raise TooManyFailures(
-                f"{len(errors)} of {ended} evaluations failed; {which} was: {error}. Correct the objective or the space, then "
-                f"make the same call again: if the study {self._study.study_name!r} has a storage, the call goes on with it."
-            )
+                f"{len(errors)} of {ended} evaluations failed; {which} was: {error.rstrip('.')}. Correct the objective and make "
+                f"the same call again; a study that is kept in a storage continues. Another space needs another name than "
+                f"{self._study.study_name!r}."
+            ) from self._error
 
     def _begin(self) -> Lease:
         """Start a trial: one from the queue, else a new one."""
