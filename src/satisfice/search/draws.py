@@ -4,10 +4,13 @@ The draws are numbered, and follow from the seed and the number alone: neither f
 before. So whoever reads the history knows which of its settings were drawn, and the bound on the share of good settings holds.
 """
 
+from collections import Counter
+
 import numpy as np
 from numpy.random import default_rng
 from scipy.special import ndtr
 
+from satisfice.certify.replicates import key_of
 from satisfice.certify.share import (
     Reading,
     ShareBound,
@@ -58,13 +61,20 @@ class Draws:
             self._keys.append(self.observations.key(self._points[-1]))
         return self._points[number]
 
-    def next(self, pending: Array) -> Array:
-        """The first draw that neither has a value, nor failed, nor is pending."""
-        waiting = {(u + 0.0).tobytes() for u in pending}
+    def next(self, pending: Array) -> Array | None:
+        """The first draw that neither has a value, nor failed, nor is pending; None where a finite domain has no such setting."""
+        seen = self.observations
+        waiting = Counter(key_of(u) for u in pending)
+        closed = {key_of(u) for u in seen.failed}
+        if seen.deterministic:
+            closed |= seen.replicates.own.keys() | waiting.keys()
+        if seen.domain.size is not None and len(closed) >= seen.domain.size:
+            return None
         number = len(self.found)
         while True:
-            x = self.point(number)
-            if self._index_of(number) is None and self._keys[number] not in waiting:
+            x, key = self.point(number), self._keys[number]
+            before = 0 if seen.deterministic else self._keys[:number].count(key)
+            if key not in closed and before >= len(seen.own_at(key)) + waiting[key]:
                 return x
             number += 1
 
