@@ -184,7 +184,9 @@ def test_a_problem_without_a_target_is_refused():
 
 
 def test_a_missing_package_is_named_with_the_extra_that_brings_it():
-    with pytest.raises(MissingExtra, match=r"no_such_package is not installed: run pip install '\.\[push\]' in the clone"):
+    with pytest.raises(
+        MissingExtra, match=r"no_such_package is not installed: run pip install '\.\[push\]' in the clone"
+    ):
         load_extra("no_such_package", "push")
 
 
