@@ -71,6 +71,10 @@ INVENTORY = [
     ),
     ("rests on every setting was evaluated, without noise", SEARCH + "test_a_table_of_every_setting_is_no_proof"),
     (
+        "rests on the rule, which has ruled out every setting by a model that was learned",
+        HERE + "test_a_rule_that_concludes_from_a_learned_model_proves_nothing",
+    ),
+    (
         f"rests on the confidence bounds of the stated kernel, which all hold but for {CHANCE}",
         GIVING_UP + "test_the_bounds_of_a_known_kernel_on_a_finite_domain_are_proof_and_say_what_they_rest_on",
     ),
@@ -195,3 +199,23 @@ def test_the_count_of_evaluations_is_right():
         search.tell([x], x)
     search.fail([0.7])
     assert dict(search.answer().lines)["evaluations"].startswith("3, and 1 failed")
+
+
+def test_a_rule_that_concludes_from_a_learned_model_proves_nothing():
+    class Concluding:
+        def propose(self, belief, rng):
+            return np.array([0.5])
+
+        def nothing_left(self, memory):
+            return True
+
+        def remember(self, belief):
+            return None
+
+    search = Search(Finite(np.linspace(0, 1, 9)[:, None]), 9.0, Concluding(), noise=0.1)
+    for k in range(5):
+        search.tell([k / 8], float(k))
+    answer = search.answer()
+    assert answer.verdict == "unlikely"
+    assert "predicted random settings well" not in str(answer)
+    assert "learned" in dict(answer.lines)["rests on"]

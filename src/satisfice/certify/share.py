@@ -11,8 +11,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, ndtr
-from scipy.stats import chi2
+from scipy.special import gammaincinv, logsumexp, ndtr
 
 from satisfice.types import Array
 
@@ -96,7 +95,7 @@ def largest_sd(squares: float, freedom: int, error: float) -> float:
     """
     if freedom < 1:
         return np.inf
-    return float(np.sqrt(squares / chi2.ppf(error / (freedom * (freedom + 1)), freedom)))
+    return float(np.sqrt(squares / (2 * gammaincinv(0.5 * freedom, error / (freedom * (freedom + 1))))))
 
 
 @dataclass(frozen=True)

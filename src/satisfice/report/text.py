@@ -215,13 +215,13 @@ def _unlikely(snapshot: StudySnapshot) -> list[str]:
     answer = snapshot.answer
     text = [f"The target is {goal(snapshot.config)}."]
     if answer.hope is not None:
-        text.append(
-            f"The model's probability that some setting reaches it is {percent(answer.hope)}. The model had predicted settings "
-            "drawn at random well, before it saw them."
-        )
+        text.append(f"The model's probability that some setting reaches it is {percent(answer.hope)}.")
     if answer.share is not None:
         share = str(answer.share)
+        text.append("The model had predicted settings drawn at random well, before it saw them.")
         text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
+    else:
+        text.append("The rule has ruled out every setting by a model that was learned.")
     text.append(
         "This is no proof: no search can exclude a narrow peak. You can try an easier target, a wider space or a larger budget "
         "with `give_up=False`."

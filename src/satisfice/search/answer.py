@@ -93,12 +93,18 @@ class Answer:
         elif self.probability is not None and self.interval is not None and self.interval[0] < self.interval[1]:
             said.append(("good with probability", f"{probability(self.probability)}, by the model"))
         if self.hope is not None and self.verdict != "good" and not self.proven:
-            judged = "by the model" + (", which predicted random settings well" if self.verdict == "unlikely" else "")
+            judged = "by the model" + (
+                ", which predicted random settings well"
+                if self.verdict == "unlikely" and self.share is not None
+                else ""
+            )
             said.append(("hope that some setting is good", f"{probability(self.hope)}, {judged}"))
         if self.share is not None:
             said.append(("share of good settings", str(self.share)))
         if self.proven:
             said.append(("rests on", "every setting was evaluated, without noise"))
+        elif self.verdict == "unlikely" and self.share is None:
+            said.append(("rests on", "the rule, which has ruled out every setting by a model that was learned"))
         elif self.verdict == "none":
             error = probability(1 - self.confidence)
             said.append(("rests on", f"the confidence bounds of the stated kernel, which all hold but for {error}"))

@@ -243,11 +243,12 @@ class Search:
             certificate, estimate, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
             verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left() else "open"
-            share = None
-            if verdict == "open" and self.surrogate.draws.found and (self.surrogate.lost_hope or self._gave_up()):
-                share = self.surrogate.draws.bound()
-            if verdict == "open" and self._gave_up():
-                verdict = "unlikely"
+            share, draws = None, self.surrogate.draws
+            if verdict == "open" and isinstance(self._rule, ConcludingRule):
+                verdict = "unlikely" if self._rule.nothing_left(self.surrogate.memory) else "open"
+            elif verdict == "open" and self.surrogate.lost_hope and draws.found:
+                share = draws.bound()
+                verdict = "unlikely" if draws.enough and draws.calibrated() else "open"
         needed = cost
         if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
             needed = 1 / outlook.best_bet
@@ -316,13 +317,6 @@ class Search:
             width = BayesianWidth(len(self.domain.U), self.config.error_rate)(len(seen.y) + 1)
             return bool((mean + width * std < belief.target).all())
         return False
-
-    def _gave_up(self) -> bool:
-        """Whether hope is lost without a proof: by the rule itself, or by a model that predicted the random draws well."""
-        if isinstance(self._rule, ConcludingRule):
-            return self._rule.nothing_left(self.surrogate.memory)
-        draws = self.surrogate.draws
-        return self.surrogate.lost_hope and draws.enough and draws.calibrated()
 
     def _points(self, points: Any) -> Any:
         """Points as arrays, whether they are told as arrays or as dicts of parameters."""
