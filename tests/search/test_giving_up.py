@@ -132,3 +132,21 @@ def test_half_of_a_batch_at_most_repeats_one_setting_unless_that_settles_it():
             search.tell(x, 0.9 - float(((x - 0.5) ** 2).sum()) + 0.1 * rng.standard_normal())
     assert shares
     assert max(shares) <= 0.5
+
+
+@pytest.mark.parametrize("noise", [0, 0.5])
+def test_where_no_setting_is_free_nothing_is_drawn(noise):
+    search = Search(Finite(np.arange(6.0)[:, None]), 9.0, noise=noise)
+    for i in range(4):
+        search.tell([i], float(i))
+    search.fail([4.0])
+    draws, waiting = search.surrogate.draws, search.domain.to_unit([[5.0]])
+    assert draws.next(waiting[:0]) is not None
+    assert (draws.next(waiting) is None) == (noise == 0)  # under noise a setting may be drawn again
+
+
+def test_where_every_setting_failed_nothing_is_drawn():
+    search = Search(Finite(np.arange(3.0)[:, None]), 9.0, noise=0.5)
+    for i in range(3):
+        search.fail([float(i)])
+    assert search.surrogate.draws.next(np.empty((0, 1))) is None

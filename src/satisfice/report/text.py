@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from satisfice.search.answer import MANY, probability
+from satisfice.search.answer import MANY
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
 
@@ -203,25 +203,24 @@ def _good(snapshot: StudySnapshot) -> list[str]:
 
 
 def _none(snapshot: StudySnapshot) -> list[str]:
-    text = [f"The target is {goal(snapshot.config)}."]
-    if snapshot.search.observations.proven:
+    answer, text = snapshot.answer, [f"The target is {goal(snapshot.config)}."]
+    if answer.proven:
         size = snapshot.search.domain.size
         return [*text, f"All {size:,} settings were evaluated without noise, and none reaches it. This is proof."]
-    rest = probability(1 - snapshot.config.confidence)
-    return [*text, f"Every confidence bound of the stated kernel lies below it; they all hold but for {rest}."]
+    return [*text, f"The verdict rests on {answer.basis}. They rule out every setting."]
 
 
 def _unlikely(snapshot: StudySnapshot) -> list[str]:
     answer = snapshot.answer
     text = [f"The target is {goal(snapshot.config)}."]
-    if answer.hope is not None:
-        text.append(f"The model's probability that some setting reaches it is {percent(answer.hope)}.")
-    if answer.share is not None:
+    if answer.share is None:
+        text.append(f"The verdict rests on this: {answer.basis}.")
+    else:
+        if answer.hope is not None:
+            text.append(f"The model's probability that some setting reaches it is {percent(answer.hope)}.")
         share = str(answer.share)
         text.append("The model had predicted settings drawn at random well, before it saw them.")
         text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
-    else:
-        text.append("The rule has ruled out every setting by a model that was learned.")
     text.append(
         "This is no proof: no search can exclude a narrow peak. You can try an easier target, a wider space or a larger budget "
         "with `give_up=False`."

@@ -55,6 +55,8 @@ class Answer:
         The point by the names of its parameters, if they have names.
     proven
         Whether every point was evaluated without noise; `none` without that rests on the confidence bounds of a stated kernel.
+    basis
+        What a verdict `none`, or one `unlikely` without draws, rests on.
     share
         What settings drawn at random say of the share of good ones; None before there are any.
     """
@@ -74,6 +76,7 @@ class Answer:
     confidence: float = 0.95
     params: dict[str, Any] | None = None
     proven: bool = False
+    basis: str = ""
     share: ShareBound | None = None  # what settings drawn at random say of the share of good ones
 
     @property
@@ -92,7 +95,11 @@ class Answer:
             said.append(("certificate", str(self.certificate)))
         elif self.probability is not None and self.interval is not None and self.interval[0] < self.interval[1]:
             said.append(("good with probability", f"{probability(self.probability)}, by the model"))
-        if self.hope is not None and self.verdict != "good" and not self.proven:
+        if (
+            self.hope is not None
+            and self.verdict in ("open", "unlikely")
+            and (self.share is not None or not self.basis)
+        ):
             judged = "by the model" + (
                 ", which predicted random settings well"
                 if self.verdict == "unlikely" and self.share is not None
@@ -101,13 +108,8 @@ class Answer:
             said.append(("hope that some setting is good", f"{probability(self.hope)}, {judged}"))
         if self.share is not None:
             said.append(("share of good settings", str(self.share)))
-        if self.proven:
-            said.append(("rests on", "every setting was evaluated, without noise"))
-        elif self.verdict == "unlikely" and self.share is None:
-            said.append(("rests on", "the rule, which has ruled out every setting by a model that was learned"))
-        elif self.verdict == "none":
-            error = probability(1 - self.confidence)
-            said.append(("rests on", f"the confidence bounds of the stated kernel, which all hold but for {error}"))
+        if self.basis:
+            said.append(("rests on", self.basis))
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
         if self.needed is not None and self.verdict == "open":
             few = self.needed <= MANY

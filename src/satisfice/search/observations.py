@@ -174,8 +174,8 @@ class Observations:
         return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U}) == size
 
     @property
-    def proven(self) -> bool:
-        """Whether every point of a finite domain has an own value, without noise."""
+    def complete(self) -> bool:
+        """Whether every point of a finite domain has an own value, and the objective is taken to be noise-free."""
         return (
             self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
         )

@@ -21,7 +21,7 @@ from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
 from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.widths import BayesianWidth
-from satisfice.search.answer import Answer, Verdict
+from satisfice.search.answer import Answer, Verdict, probability
 from satisfice.search.config import SearchConfig
 from satisfice.search.observations import Observations
 from satisfice.search.stages import WITH_MODEL, WITHOUT_MODEL, Turn, fill_space, first_proposal
@@ -242,11 +242,11 @@ class Search:
         with one_blas_thread():
             certificate, estimate, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
-            verdict: Verdict = "good" if certificate is not None else "none" if self._nothing_left() else "open"
-            share, draws = None, self.surrogate.draws
-            if verdict == "open" and isinstance(self._rule, ConcludingRule):
-                verdict = "unlikely" if self._rule.nothing_left(self.surrogate.memory) else "open"
-            elif verdict == "open" and self.surrogate.lost_hope and draws.found:
+            verdict: Verdict = "good" if certificate is not None else "open"
+            basis, share, draws = "", None, self.surrogate.draws
+            if verdict == "open":
+                verdict, basis = self._nothing_left()
+            if verdict == "open" and self.surrogate.lost_hope and draws.found and not self._concludes:
                 share = draws.bound()
                 verdict = "unlikely" if draws.enough and draws.calibrated() else "open"
         needed = cost
@@ -268,7 +268,8 @@ class Search:
             needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
             notes=self.surrogate.notes + self._contradictions(),
             confidence=config.confidence,
-            proven=verdict == "none" and seen.proven,
+            proven=verdict == "none" and seen.complete,
+            basis=basis,
             share=share,
         )
 
@@ -302,21 +303,39 @@ class Search:
             return None, surrogate.estimate(), None
         return None, surrogate.estimate(plan.cheapest), plan.cost
 
-    def _nothing_left(self) -> bool:
-        """Whether no point is good, by proof: all were evaluated without noise, or a known kernel's bounds rule out all."""
-        seen = self.observations
-        if seen.proven:
-            return True
-        if not isinstance(self.surrogate.model, FixedModel) or not self.surrogate.ready:
-            return False
+    @property
+    def _concludes(self) -> bool:
+        """Whether the rule itself can conclude that no point is good."""
+        return isinstance(self._rule, ConcludingRule)
+
+    def _nothing_left(self) -> tuple[Verdict, str]:
+        """Whether no point is left that may be good, and what that rests on.
+
+        Proof is that all points were evaluated and `noise=0` was stated, or that the bounds of a known kernel, as wide as they
+        have to be, rule out all. Where the objective was only taken to be noise-free, the kernel was learned or the width is
+        the user's own, it is no proof.
+        """
+        seen, config, model = self.observations, self.config, self.surrogate.model
+        if seen.complete:
+            if config.noise == 0:
+                return "none", "every setting was evaluated, without noise"
+            return "unlikely", f"every setting was evaluated; {seen.replicates.exactness}"
+        known = isinstance(model, FixedModel)
+        but = f"which all hold but for {probability(config.error_rate)}"
         if isinstance(self._rule, ConcludingRule):
-            return self._rule.nothing_left(self.surrogate.memory)
-        if self.config.confirm and isinstance(self.domain, Finite):
+            if not (self.surrogate.ready and self._rule.nothing_left(self.surrogate.memory)):
+                return "open", ""
+            if known and isinstance(config.rule, str):
+                return "none", f"the confidence bounds of the rule {config.rule!r}, {but}"
+            why = "by a model that was learned" if not known else "by bounds whose width is its own"
+            return "unlikely", f"the rule, which has ruled out every setting {why}"
+        if known and self.surrogate.ready and config.confirm and isinstance(self.domain, Finite):
             belief = self.surrogate.belief()
             mean, std = belief.marginal(self.domain.U)
-            width = BayesianWidth(len(self.domain.U), self.config.error_rate)(len(seen.y) + 1)
-            return bool((mean + width * std < belief.target).all())
-        return False
+            width = BayesianWidth(len(self.domain.U), config.error_rate)(len(seen.y) + 1)
+            if (mean + width * std < belief.target).all():
+                return "none", f"the confidence bounds of the stated kernel, {but}"
+        return "open", ""
 
     def _points(self, points: Any) -> Any:
         """Points as arrays, whether they are told as arrays or as dicts of parameters."""

@@ -123,7 +123,7 @@ class Surrogate:
     def outlook(self) -> Outlook | None:
         """The model's outlook, or the truth where it is known; None where there is no model or it fails."""
         seen, config = self.observations, self.config
-        if seen.proven:
+        if seen.complete:
             return Outlook(*2 * [float(seen.y.max() >= config.goal)])
         if not self.ready:
             return None

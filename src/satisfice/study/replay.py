@@ -200,7 +200,7 @@ class StudyReplay:
             notes.append(f"evaluations that broke a constraint, and count: {made['infeasible']}")
         if answer.verdict in ("none", "unlikely") and self._conditional:
             hope = None if answer.proven else answer.hope
-            answer = replace(answer, verdict="open", hope=hope, proven=False, share=None)
+            answer = replace(answer, verdict="open", hope=hope, proven=False, basis="", share=None)
             notes.append("whether no setting is good cannot be told where the parameters differ from trial to trial")
         params = answer.params
         if answer.point is not None:
