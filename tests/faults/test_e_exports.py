@@ -73,7 +73,7 @@ CHOICES = ["=1+1", "+x", "-x", "@SUM", "\tx", "plain", "'quoted", "'=both", "a,b
 def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
     values = iter([0.1 + 0.2, 1e-300, -1.7976931348623157e308, 5e-324, -0.0, 1 / 3, 7.0, 1e22, -2.5, 3.0, 4.0])
     space, out = {"=c": CHOICES, "x": [0.1 + 0.2]}, tmp_path / "out.csv"
-    answer = find(lambda params: next(values), space, 1e9, noise=0, budget=11, seed=1, model=BLIND)
+    answer = find(lambda params: next(values), space, 1e300, noise=0, budget=11, seed=1, model=BLIND)
     from satisfice.cli.output import answer_json, write_csv
 
     write_csv(answer.study, out)
@@ -84,7 +84,7 @@ def test_what_is_exported_is_harmless_and_comes_back_exactly(tmp_path, figures):
         for cell in cells
         if cell[:1] in ("=", "+", "@", "\t", "\r") or (cell[:1] == "-" and not cell[1:2].isdigit())
     ]
-    again = find(lambda params: 0.0, space, 1e9, noise=0, budget=1, history=out, seed=1, model=BLIND)
+    again = find(lambda params: 0.0, space, 1e300, noise=0, budget=1, history=out, seed=1, model=BLIND)
     first, second = ([(t.params, t.value) for t in each.study.trials][:11] for each in (answer, again))
     figures |= {"cells": len(cells), "cells a spreadsheet would run": len(live)}
     figures["rows that came back exactly"] = sum(a == b for a, b in zip(first, second, strict=True))

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from satisfice import BadInput, Box, Search, SpaceExhausted
 from satisfice.domain.space import Space
+from satisfice.errors import SatisficeWarning
 
 pytestmark = pytest.mark.faults
 VALUES = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, -1.0, 5e-324, 1e300, -1e300])
@@ -62,7 +63,7 @@ class Histories(RuleBasedStateMachine):
         np.testing.assert_array_equal(again.ask(), self.search.ask())
         self.search = again
 
-    @rule(value=st.sampled_from([math.nan, math.inf, None, "1", True]))
+    @rule(value=st.sampled_from([math.nan, math.inf, None, "1", [1.0]]))
     def tell_nonsense(self, value):
         with pytest.raises(BadInput):
             self.search.tell([0.5, 0.5], value)
@@ -98,10 +99,12 @@ CORRELATIONS = (
 @settings(max_examples=500, deadline=None)
 @given(st.dictionaries(st.text(max_size=5), CORRELATIONS, max_size=4), st.integers(0, 2**32 - 1))
 def test_any_short_forms_give_a_space_or_a_named_error(forms, seed):
-    try:
-        space = Space.of(forms)
-    except BadInput:
-        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SatisficeWarning)  # a form that often means another one
+        try:
+            space = Space.of(forms)
+        except BadInput:
+            return
     domain = space.domain
     for x in domain.from_unit(domain.uniform(5, np.random.default_rng(seed))):
         params = space.decode(x)

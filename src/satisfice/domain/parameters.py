@@ -85,17 +85,20 @@ class Number:
 
     def check(self, name: str) -> None:
         """Raise BadInput if it cannot be searched."""
-        ends = f"`space[{name!r}]` must have %s; got {self!r:.120}."
+
+        def refused(wanted: str) -> BadInput:
+            return BadInput(f"`space[{name!r}]` must have {wanted}; got {self!r:.120}.")
+
         if not all(is_finite(end) and abs(end) <= self.largest for end in (self.low, self.high)):
             limit = "" if self.largest == LARGEST else f" up to {self.largest:,}"
-            raise BadInput(ends % f"finite numbers{limit} as its ends")
+            raise refused(f"finite numbers{limit} as its ends")
         if self.low > self.high or (self.log and self.low <= 0):
-            raise BadInput(ends % f"ends {'0 < ' if self.log else ''}low <= high")
+            raise refused(f"ends {'0 < ' if self.log else ''}low <= high")
         if isinstance(self.step, float) and max(abs(self.low), abs(self.high)) / self.step > FINEST:
-            raise BadInput(ends % "a coarser step, or none")
+            raise refused("a coarser step, or none")
         ((first, last),) = self.bounds
         if not (self.constant or 0 < last - first < math.inf):
-            raise BadInput(ends % "ends that lie neither too close together nor too far apart")
+            raise refused("ends that lie neither too close together nor too far apart")
 
     def encode(self, name: str, value: Any) -> list[float]:
         """The coordinate of a value in a list; BadInput if the parameter has no such value."""

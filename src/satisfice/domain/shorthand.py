@@ -86,28 +86,30 @@ def _is_numeric(text: str) -> bool:
 
 def range_of(name: str, low: float, high: float, third: float | str | None = None) -> Parameter:
     """The parameter of a range, of whole numbers if all its entries are; `third` is a step, "log" or None."""
-    what = (
-        f"`space[{name!r}]` must have %s; got ({low!r:.40}, {high!r:.40}{'' if third is None else f', {third!r:.40}'})."
-    )
+
+    def refused(wanted: str, hint: str = "") -> BadInput:
+        got = f"({low!r:.40}, {high!r:.40}{'' if third is None else f', {third!r:.40}'})"
+        return BadInput(f"`space[{name!r}]` must have {wanted}; got {got}.{hint}")
+
     if not (is_finite(low) and is_finite(high) and low <= high):
-        raise BadInput(what % "finite ends low <= high")
+        raise refused("finite ends low <= high")
     whole = isinstance(low, int) and isinstance(high, int)
     if third is None:
         return number(low, high)
     if isinstance(third, str):
         if third != "log":
-            raise BadInput(what % 'a step or "log" as its third entry' + " Write choices as a list.")
+            raise refused('a step or "log" as its third entry', " Write choices as a list.")
         if low <= 0:
-            raise BadInput(what % "low > 0 on a log scale")
+            raise refused("low > 0 on a log scale")
         return number(low, high, log=True)
     if not (is_finite(third) and third > 0):
-        raise BadInput(what % "a step greater than 0")
+        raise refused("a step greater than 0")
     if Decimal(str(third)) > Decimal(str(high)) - Decimal(str(low)) > 0:
-        raise BadInput(what % "a step within the range" + " Write choices as a list.")
+        raise refused("a step within the range", " Write choices as a list.")
     if whole and isinstance(third, int):
         return Integer(int(low), int(low + (high - low) // third * third), third)
     if max(abs(low), abs(high)) / third > FINEST:
-        raise BadInput(what % "a coarser step, or none")
+        raise refused("a coarser step, or none")
     start, step = Decimal(str(low)), Decimal(str(third))
     steps = math.floor((Decimal(str(high)) - start) / step)
     return Real(low, float(start + steps * step), third)
