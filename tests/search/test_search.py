@@ -634,6 +634,18 @@ def test_a_table_certifies_nothing_and_own_values_win(noise):
     assert any("own evaluations contradict: 1; one is 1, and its setting gave 0.305" in note for note in answer.notes)
 
 
+def test_a_table_that_own_values_contradict_gives_the_same_search_whether_or_not_one_asked_in_between():
+    domain, found = Finite(np.linspace(0, 1, 30)[:, None]), []
+    for asks in (True, False):
+        search = Search(domain, 0.5, model=FixedModel(Stationary("se", 0.3), 1e-6), noise=0)
+        for k, value, own in ((0, 0.3, False), (10, -3.0, False), (20, 0.2, False), (10, 0.4, True), (3, 0.1, True)):
+            if asks:
+                search.answer()
+            search.tell(domain.X[k], value, fresh=own)
+        found.append((search.predict(domain.X).mean.tolist(), search.ask().tolist()))
+    assert found[0] == found[1]
+
+
 def test_a_table_that_own_values_confirm_saves_the_search():
     search = Search(Box([(0, 1)]), 0.9, noise=0)
     search.tell([0.5], 1.0, fresh=False)
