@@ -601,6 +601,15 @@ def test_the_interval_after_a_run_of_passes_is_as_wide_as_their_probability_allo
     assert high == 1.0
 
 
+def test_the_interval_after_a_run_of_fails_leaves_room_before_noise_is_known():
+    search = Search(Box([(0, 1)]), 0.5)
+    for _ in range(30):
+        search.tell([0.5], False)
+    answer = search.answer()
+    assert search.deterministic is None
+    assert (1 - answer.interval[1]) ** 30 <= 0.025 * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("rule", ["random", "sobol", "pg"])
 def test_under_noise_a_point_is_replicated_if_all_are_pending(rule):
     points = [[0.0], [0.5], [1.0]]

@@ -226,7 +226,7 @@ class Surrogate:
             bottom, top = seen.limits
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
             own = seen.y[(seen.U == u).all(axis=1)]
-            if seen.deterministic is False and (own == own[0]).all():
+            if (own == own[0]).all():
                 # Equal values, such as passes, look exact to the model. A row of m of them has the chance p^m where one has p;
                 # we allow any mean whose p makes that chance half of the error rate.
                 chance = (self.config.error_rate / 2) ** (1 / len(own))
