@@ -610,6 +610,17 @@ def test_the_interval_after_a_run_of_fails_leaves_room_before_noise_is_known():
     assert (1 - answer.interval[1]) ** 30 <= 0.025 * (1 + 1e-9)
 
 
+def test_values_that_are_no_passes_and_fails_withdraw_the_certificate_of_a_rate():
+    search = Search(Box([(0, 1)]), 0.6)
+    search.tell([0.1], False)
+    while search.answer().verdict == "open":
+        search.tell([0.5], True)
+    assert "passes and fails" in str(search.answer().certificate)
+    search.tell([0.5], -50.0)
+    answer = search.answer()
+    assert (answer.verdict, answer.certificate) == ("open", None)
+
+
 @pytest.mark.parametrize("rule", ["random", "sobol", "pg"])
 def test_under_noise_a_point_is_replicated_if_all_are_pending(rule):
     points = [[0.0], [0.5], [1.0]]
