@@ -5,8 +5,10 @@ import pytest
 
 from satisfice import Box, Finite, Search
 from satisfice.certify.share import noise_free, share_bound
+from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel
+from satisfice.search.config import SearchConfig
 from satisfice.search.draws import ENOUGH, Draws
 from satisfice.search.observations import Observations
 
@@ -150,3 +152,26 @@ def test_where_every_setting_failed_nothing_is_drawn():
     for i in range(3):
         search.fail([float(i)])
     assert search.surrogate.draws.next(np.empty((0, 1))) is None
+
+
+def test_the_model_is_judged_anew_once_noise_shows():
+    class Recorder:
+        starting_points, noises = 1, []
+
+        def fit(self, seen, previous=None):
+            self.noises.append(seen.noise)
+            raise NumericalFailure("not fitted")
+
+    told = Observations(SQUARE, SearchConfig(1.0))
+    draws = Draws(told, Recorder())
+    for x in np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]]):
+        told.tell(x, bowl(x))
+        told.tell(x, bowl(x))
+    for number in range(2 * ENOUGH // 3):
+        told.tell(draws.point(number), bowl(draws.point(number)))
+    assert told.deterministic
+    draws.calibrated()
+    told.tell([0.1, 0.2], 0.5)
+    assert told.deterministic is False
+    draws.calibrated()
+    assert Recorder.noises == [0.0, None]

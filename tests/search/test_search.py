@@ -601,6 +601,26 @@ def test_the_interval_after_a_run_of_passes_is_as_wide_as_their_probability_allo
     assert high == 1.0
 
 
+def test_the_interval_after_a_run_of_fails_leaves_room_before_noise_is_known():
+    search = Search(Box([(0, 1)]), 0.5)
+    for _ in range(30):
+        search.tell([0.5], False)
+    answer = search.answer()
+    assert search.deterministic is None
+    assert (1 - answer.interval[1]) ** 30 <= 0.025 * (1 + 1e-9)
+
+
+def test_values_that_are_no_passes_and_fails_withdraw_the_certificate_of_a_rate():
+    search = Search(Box([(0, 1)]), 0.6)
+    search.tell([0.1], False)
+    while search.answer().verdict == "open":
+        search.tell([0.5], True)
+    assert "passes and fails" in str(search.answer().certificate)
+    search.tell([0.5], -50.0)
+    answer = search.answer()
+    assert (answer.verdict, answer.certificate) == ("open", None)
+
+
 @pytest.mark.parametrize("rule", ["random", "sobol", "pg"])
 def test_under_noise_a_point_is_replicated_if_all_are_pending(rule):
     points = [[0.0], [0.5], [1.0]]
@@ -632,6 +652,18 @@ def test_a_table_certifies_nothing_and_own_values_win(noise):
     answer = search.answer()
     assert answer.value < 0.4
     assert any("own evaluations contradict: 1; one is 1, and its setting gave 0.305" in note for note in answer.notes)
+
+
+def test_a_table_that_own_values_contradict_gives_the_same_search_whether_or_not_one_asked_in_between():
+    domain, found = Finite(np.linspace(0, 1, 30)[:, None]), []
+    for asks in (True, False):
+        search = Search(domain, 0.5, model=FixedModel(Stationary("se", 0.3), 1e-6), noise=0)
+        for k, value, own in ((0, 0.3, False), (10, -3.0, False), (20, 0.2, False), (10, 0.4, True), (3, 0.1, True)):
+            if asks:
+                search.answer()
+            search.tell(domain.X[k], value, fresh=own)
+        found.append((search.predict(domain.X).mean.tolist(), search.ask().tolist()))
+    assert found[0] == found[1]
 
 
 def test_a_table_that_own_values_confirm_saves_the_search():

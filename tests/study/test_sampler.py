@@ -268,6 +268,24 @@ def test_repeats_count_in_the_order_of_their_trials_not_in_that_of_their_ends():
     assert again.search.observations.fresh_values([x]).tolist() == fresh(x)
 
 
+def test_the_verdict_does_not_depend_on_the_order_in_which_values_arrive():
+    """Also the choice of the test, which looks at the values of all settings."""
+    sampler, rng = GoodActionSampler(target=0.5, seed=2), np.random.default_rng(2)
+    study, running = study_of(sampler, direction="maximize"), []
+    for _ in range(31):
+        while len(running) < 6:
+            trial = study.ask()
+            x = trial.suggest_float("x", 0, 1)
+            noise = rng.standard_normal() if rng.random() < 0.9 else -3.0
+            running.append((trial, 1.2 - abs(x - 0.6) + 0.35 * noise))
+        study.tell(*running.pop(int(rng.integers(len(running)))))
+        with sampler.replaying(study) as replay:
+            live = replay.answer()
+    again = StudyReplay(sampler.config)
+    again.catch_up(study)
+    assert str(live) == str(again.answer())
+
+
 @pytest.mark.slow
 def test_certificates_hold_where_bad_evaluations_take_longer():
     """24 workers, nothing is good, bad values take 30 times as long: at most 5 % of the searches may say otherwise."""

@@ -50,7 +50,8 @@ class Draws:
         self._points: list[Array] = []
         self._keys: list[bytes] = []
         self._found: tuple[tuple[int, int, int], list[int]] | None = None
-        self._judged: tuple[int, bool] | None = None  # with the number of draws
+        # with the number of draws, whether there is noise, and the values of a table that are replaced
+        self._judged: tuple[tuple[int, bool | None, dict[int, float]], bool] | None = None
 
     def point(self, number: int) -> Array:
         """The point (d,) of a draw, in the user's units."""
@@ -145,8 +146,9 @@ class Draws:
         last = len(found) // block * block
         if last < 2 * block:
             return False
-        if self._judged is None or self._judged[0] != last:
-            self._judged = last, self._judge(np.array(found[last - 2 * block : last]))
+        basis = last, self.observations.deterministic, self.observations.contradicted
+        if self._judged is None or self._judged[0] != basis:
+            self._judged = basis, self._judge(np.array(found[last - 2 * block : last]))
         return self._judged[1]
 
     def _judge(self, judged: Array) -> bool:

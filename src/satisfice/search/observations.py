@@ -58,6 +58,7 @@ class Observations:
         self._failed_set: set[bytes] = set()
         self._own_at: dict[bytes, list[int]] = {}
         self._certificate: tuple[int, Certificate] | None = None
+        self._certified_by: EProcess | None = None
         self._contradicted: dict[int, float] = {}
         self._rate: tuple[int, bool] | None = None  # with the count of own values
         self._choice: tuple[int, Choice] | None = None  # likewise
@@ -227,7 +228,10 @@ class Observations:
         self._U.append(u)
         self._y.append(y)
         self._note_contradictions(key_of(u), y, fresh)
-        if self.replicates.add(key_of(u), y, fresh) and not held:
+        counts = self.replicates.add(key_of(u), y, fresh)
+        if isinstance(self._certified_by, Rate) and not isinstance(self.test, Rate):
+            self._certificate = self._certified_by = None  # the values are no passes and fails after all
+        if counts and not held:
             self.count(x, value)
 
     def _note_contradictions(self, key: bytes, y: float, fresh: bool) -> None:
@@ -255,7 +259,7 @@ class Observations:
         found = certificate(test, values, config.goal, config.error_rate, self.tested)
         if found is not None:
             index = next(k for k, u in enumerate(self.U) if key_of(u) == key)
-            self._certificate = index, replace(found, bound=config.sign * found.bound)
+            self._certificate, self._certified_by = (index, replace(found, bound=config.sign * found.bound)), test
 
     def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
         """Record a failed evaluation; see `Search.fail`."""

@@ -59,7 +59,8 @@ class Surrogate:
         self.memory: object = None  # of a rule that remembers
         self.draws = Draws(observations, model)
         self.notes: tuple[str, ...] = ()
-        self._fit: tuple[float | None, Fit] | None = None  # with the noise it assumes
+        # with the noise it assumes, and the values of a table that are replaced
+        self._fit: tuple[tuple[float | None, dict[int, float]], Fit] | None = None
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
         self._plan: tuple[tuple[int, ...], ReplicationPlan] | None = None  # with counts of values, candidates, entries
 
@@ -72,11 +73,12 @@ class Surrogate:
         """The fit to all observations, which starts from the last one where possible."""
         seen, noise = self.observations, self.config.noise
         assumed = 0.0 if seen.deterministic else noise if isinstance(noise, float) else None
-        fit = self._fit[1] if self._fit is not None and self._fit[0] == assumed else None
+        basis = assumed, seen.contradicted
+        fit = self._fit[1] if self._fit is not None and self._fit[0] == basis else None
         if fit is None or fit.n < len(seen.y):
             data = Dataset(seen.domain, seen.U, seen.y, self.config.goal, assumed, self.config.seed)
             fit = self.model.fit(data, fit)
-        self._fit = (assumed, fit)
+        self._fit = (basis, fit)
         self.notes = tuple({note.kind: note.text for note in reversed(fit.notes)}.values())[::-1]  # one of each kind
         return fit
 
@@ -224,7 +226,7 @@ class Surrogate:
             bottom, top = seen.limits
             value, low, high = (min(max(part, bottom), top) for part in (value, low, high))
             own = seen.y[(seen.U == u).all(axis=1)]
-            if seen.deterministic is False and (own == own[0]).all():
+            if (own == own[0]).all():
                 # Equal values, such as passes, look exact to the model. A row of m of them has the chance p^m where one has p;
                 # we allow any mean whose p makes that chance half of the error rate.
                 chance = (self.config.error_rate / 2) ** (1 / len(own))

@@ -59,10 +59,10 @@ class Held(NamedTuple):
 class StudyReplay:
     """A search that follows a study: `catch_up` tells it of the trials that have finished since the last time.
 
-    A new replay that reads the whole study has the same search, except that parallel workers hear of values in the order in which
-    they arrive, and a new replay in the order of the trials' numbers. Towards a certificate the replicates of a setting always
-    count in the order of their numbers: one that arrives early is held until those before it have ended, since bad evaluations
-    may be the slow ones.
+    A new replay that reads the whole study has the same search: values count in the order of the trials' numbers, that in which
+    evaluations were begun, however they arrive. Where one arrives after another of a larger number, the search starts anew.
+    Towards a certificate a replicate that arrives early is held until those of its setting before it have ended, since bad
+    evaluations may be the slow ones.
 
     Parameters
     ----------
@@ -110,6 +110,9 @@ class StudyReplay:
         begun = (trial for trial in new.values() if CANCELLED not in trial.system_attrs)
         if self.config.space is None and self._learned.widen(begun):
             self._start(self._learned.space)
+            new = self._finished
+        elif new and self.states and min(new) < max(self.states):  # late: verdicts depend on the order of numbers
+            self._start(self.space)
             new = self._finished
         pending = self._pending()
         for number in sorted(new):
