@@ -1,5 +1,7 @@
 """Failures by chance are told from settings that always fail."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -38,6 +40,25 @@ def test_a_point_is_given_up_after_more_failures_where_failures_are_common():
     assert tries(0, 30) == MOST
     for succeeded, failed in ((20, 20), (20, 10)):
         assert (1 - overall_rate(succeeded, failed)) ** tries(succeeded, failed) <= 0.02
+
+
+def test_the_latest_evaluations_count_in_their_proportion():
+    """Failures came first, in one corner; the latest ones, all over, are by chance."""
+    rng = default_rng(2)
+    failed = np.vstack([0.05 * rng.random((500, 2)), rng.random((500, 2))])
+    succeeded = rng.random((1000, 2))
+    assert gain(succeeded, failed) == gain(succeeded[-500:], failed[-500:]) < 0
+    assert poor(succeeded, failed)[500:].mean() < 0.1
+
+
+def test_many_evaluations_of_many_dimensions_take_little_memory():
+    rng = default_rng(3)
+    succeeded, failed = rng.random((3000, 50)), rng.random((600, 50))
+    tracemalloc.start()
+    poor(succeeded, failed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
 
 
 def spent(rate, seed, noise):
