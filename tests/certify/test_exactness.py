@@ -64,6 +64,18 @@ def test_without_another_setting_the_best_one_is_repeated():
     assert exactness([0, 0], [1.0, 1.0], may_explore=False).ask == 0
 
 
+def test_repeats_of_one_coarse_setting_are_one_piece_of_evidence():
+    settings, values = [0, 1, 2, 3, 4], [1.0, 3.0, 3.0, 0.0, 2.0]
+    assert exactness(settings + [1] + [0] * 4, values + [3.0] + [1.0] * 4).noise_free is None
+    asked = []
+    while (found := exactness(settings, values, target=2.95, may_explore=len(values) < 6)).noise_free is None:
+        asked.append(settings[found.ask])
+        settings.append(settings[found.ask])
+        values.append(values[found.ask])
+    assert asked.count(1) >= 8  # three is good, two would not be: the mean may be a little below the target
+    assert {0, 4} < {*asked}
+
+
 def test_counts_and_shares_are_coarse():
     assert all(map(is_coarse, (0.0, 500.0, -3.0, 0.9375, 1 / 3)))
     assert not any(map(is_coarse, (np.pi, 0.123456789)))
@@ -83,7 +95,7 @@ def decided(level: Callable, draw: Callable, target: float, seed: int) -> tuple[
         explore()
     before = len(values)
     while len(values) < before + 60:
-        found = exactness(settings, values)
+        found = exactness(settings, values, target=target)
         if found.noise_free is not None:
             return found.noise_free, levels[settings[int(np.argmax(values))]], len(values) - before
         if found.ask is None:
@@ -107,11 +119,11 @@ def of_median(scale: float, spread: float) -> Callable:
     return lambda rng: scale * np.exp(spread * rng.standard_normal())
 
 
-def rounding(sd: float) -> tuple:
+def rounding(sd: float, top: float = 10, target: float = 8) -> tuple:
     return (
-        lambda rng: rng.uniform(0, 10),
+        lambda rng: rng.uniform(0, top),
         lambda rng, f: float(np.round(f + sd * rng.standard_normal())),
-        8,
+        target,
         lambda f: rounded_mean(f, sd),
     )
 
@@ -129,6 +141,7 @@ NOISY = {
     "capped counts": (of_median(400, 1.5), capped_count, 475, capped_mean),
     "mostly at the cap": (of_median(8000, 1.0), capped_count, 490, capped_mean),
     **{f"rounded, sd {sd} steps": rounding(sd) for sd in (0.3, 0.5, 1, 2)},
+    **{f"rounded to the target, sd {sd} steps": rounding(sd, 3, 2.95) for sd in (0.05, 0.1, 0.15, 0.25, 0.35)},
 }
 
 

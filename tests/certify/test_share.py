@@ -142,6 +142,10 @@ def test_the_sentence_says_what_was_drawn_and_what_it_rests_on():
         text
         == "with 95 % confidence at most 5 % of all settings are good; of 59 drawn at random none reached the target"
     )
+    assert str(ShareBound(0.0493, 0.95, 59, 0, failed=3)) == (
+        "with 95 % confidence at most 5 % of all settings that give a value are good; of 59 drawn at random none reached the "
+        "target; 3 more draws failed"
+    )
     noisy = share_bound(np.array([0.0] * 99 + [2.0]), 1.0, symmetric_noise(1.0))
     assert "of 100 drawn at random 1 reached" in str(noisy)
     assert str(noisy).endswith("as often above the true value as below it")

@@ -1,10 +1,13 @@
 """Failures by chance are told from settings that always fail."""
 
+import tracemalloc
+from collections import Counter
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from satisfice import Box, Search
+from satisfice import Box, Finite, Search
 from satisfice.search.failures import MOST, TRIES, gain, overall_rate, poor, success_rate, tries
 
 
@@ -40,6 +43,25 @@ def test_a_point_is_given_up_after_more_failures_where_failures_are_common():
         assert (1 - overall_rate(succeeded, failed)) ** tries(succeeded, failed) <= 0.02
 
 
+def test_the_latest_evaluations_count_in_their_proportion():
+    """Failures came first, in one corner; the latest ones, all over, are by chance."""
+    rng = default_rng(2)
+    failed = np.vstack([0.05 * rng.random((500, 2)), rng.random((500, 2))])
+    succeeded = rng.random((1000, 2))
+    assert gain(succeeded, failed) == gain(succeeded[-500:], failed[-500:]) < 0
+    assert poor(succeeded, failed)[500:].mean() < 0.1
+
+
+def test_many_evaluations_of_many_dimensions_take_little_memory():
+    rng = default_rng(3)
+    succeeded, failed = rng.random((3000, 50)), rng.random((600, 50))
+    tracemalloc.start()
+    poor(succeeded, failed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
 def spent(rate, seed, noise):
     rng = default_rng([seed, 5])
     search = Search(Box([(-1, 1), (-1, 1)]), -0.05, noise=noise, seed=seed)
@@ -58,6 +80,33 @@ def test_failures_by_chance_cost_what_they_must():
     seeds = range(12)
     without = np.mean([spent(0.0, seed, 0) for seed in seeds])
     assert np.mean([spent(0.33, seed, 0) for seed in seeds]) <= 1.3 * without / 0.67 + 1
+
+
+@pytest.mark.parametrize("fails", [{1}, {2}, {1, 2}])
+def test_a_chance_failure_does_not_end_the_search_of_a_finite_domain(fails):
+    search = Search(Finite([[0.0], [1.0]]), 4.0, noise=0)
+    for count in range(1, 8):
+        if search.answer().verdict != "open":
+            break
+        x = search.ask()
+        if count in fails:
+            search.fail(x)
+        else:
+            search.tell(x, 5.0 * x[0])
+    assert search.answer().verdict == "good"
+
+
+def test_settings_that_always_fail_are_not_asked_again_before_all_others():
+    search, asked = Search(Box([(0, 69)], integers=[0]), 100.0, noise=0, seed=1, give_up=False), Counter()
+    for _ in range(55):
+        x = search.ask()
+        if x[0] % 5 == 0:
+            search.fail(x)
+            asked[float(x[0])] += 1
+        else:
+            search.tell(x, float(np.sin(x[0])))
+    assert max(asked.values()) <= 2
+    assert asked.total() <= 22
 
 
 def test_a_region_that_always_fails_is_left():

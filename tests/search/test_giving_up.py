@@ -40,6 +40,20 @@ def test_a_target_out_of_reach_is_unlikely_with_the_share_that_the_draws_show():
     assert "no setting" not in text
 
 
+def test_draws_that_failed_are_said_and_left_out_of_the_share():
+    search = Search(SQUARE, 1.0, noise=0)
+    draws = search.surrogate.draws
+    for number in range(9):
+        x = draws.point(number)
+        if number % 3:
+            search.tell(x, bowl(x))
+        else:
+            search.fail(x)
+    bound = draws.bound()
+    assert (bound.draws, bound.failed) == (6, 3)
+    assert "that give a value" in str(bound)
+
+
 def test_a_search_that_may_not_give_up_goes_on():
     search = Search(SQUARE, 1.0, noise=0, give_up=False)
     answer = finished(search, bowl, 120)

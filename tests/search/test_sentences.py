@@ -61,8 +61,8 @@ INVENTORY = [
         GIVING_UP + "test_where_nothing_was_learned_hope_stays",
     ),
     (
-        rf"share of good settings with {NUMBER} % confidence at most {NUMBER} % of all settings are good; of \d+ drawn at random "
-        r"(none|\d+) reached the target.*",
+        rf"share of good settings with {NUMBER} % confidence at most {NUMBER} % of all settings( that give a value)? are good; "
+        r"of \d+ drawn at random (none|\d+) reached the target.*",
         SHARE + "test_ten_thousand_searches_that_look_after_every_draw",
     ),
     (

@@ -9,6 +9,7 @@ confidence, and the first repeat that differs takes it back.
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd, lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,9 @@ from satisfice.types import Array
 
 BY_CHANCE = 0.02  # so rarely may noise give so many equal repeats
 ORDINARY = 0.14  # the chance of an equal repeat of noisy values at an ordinary setting: two of them are enough
-COARSE = 0.37  # the same of counts, grades and rounded values: four of them
+COARSE = 0.37  # the same of counts, grades and rounded values: four settings
+CLEAR = 0.27  # the same where the best of them is good by a step or more, so that rounding cannot make it so: three settings
+BARELY = 8  # repeats of the best one where it is not: a mean just below the target is often rounded to a value above
 SILENT = 0.9  # the same where an equal repeat tells nearly nothing
 MANY = 3  # settings up to which coarse values leave out the repeat of the best one: it tells least
 ENOUGH = 8  # settings, after which the search for an ordinary one ends
@@ -56,7 +59,12 @@ class Exactness:
 
 
 def exactness(
-    settings: npt.ArrayLike, values: npt.ArrayLike, *, skip: frozenset[int] = frozenset(), may_explore: bool = True
+    settings: npt.ArrayLike,
+    values: npt.ArrayLike,
+    *,
+    target: float = np.inf,
+    skip: frozenset[int] = frozenset(),
+    may_explore: bool = True,
 ) -> Exactness:
     """What the own values of a study tell of its noise.
 
@@ -65,6 +73,10 @@ def exactness(
     any two settings share a value, or the share k / (n + 1) of the settings that show this value if that is more. The objective
     is taken to be noise-free when the product over all repeats is at most `BY_CHANCE`.
 
+    Coarse values repeat themselves wherever the truth is far from where they change, so repeats of one setting are no independent
+    evidence: each after the first counts as `SILENT`. The best of them must have been repeated once, and `BARELY` times if it is
+    good but a value one step lower would not be; if it is good by more than that, `CLEAR` stands for `COARSE`.
+
     Parameters
     ----------
     settings : array of int of shape (n,)
@@ -72,6 +84,8 @@ def exactness(
     values : array of shape (n,)
         The values that the search asked for itself, in their order, to be maximised; none out of a table, which may be rounded
         or hold a row twice.
+    target : float
+        What a good value reaches.
     skip : frozenset of int
         Settings that are not to be repeated.
     may_explore : bool
@@ -96,18 +110,41 @@ def exactness(
         return Exactness(False, equal, count, len(repeats), None)
     if not first:
         return Exactness(None, 0, 0, 0, None)
-    chances = _chances(y[list(first.values())], len(first))
+    firsts = y[list(first.values())]
+    coarse = all(is_coarse(value) for value in firsts.tolist())
+    barely = coarse and _barely(firsts, target)
+    chances = _chances(firsts, coarse, CLEAR if firsts.max() >= target and not barely else COARSE)
     chance_at = dict(zip(first, chances, strict=True))
-    by_chance = np.prod([chance_at[setting] ** times for setting, times in same.items()]) if count else 1.0
-    noise_free = True if by_chance <= BY_CHANCE else None
-    ask = None if noise_free else _next(y, first, chance_at, repeats, skip, may_explore)
-    return Exactness(noise_free, equal, count, len(repeats), ask)
+    by_chance = np.prod([_by_chance(chance_at[setting], times, coarse) for setting, times in same.items()])
+    best = max(first, key=lambda setting: (y[first[setting]], -first[setting]))
+    wanted = BARELY if barely else int(coarse)
+    if by_chance > BY_CHANCE:
+        return Exactness(
+            None, equal, count, len(repeats), _next(y, first, chance_at, repeats, skip, may_explore, coarse)
+        )
+    known = best in skip or repeats[best] >= wanted
+    return Exactness(known or None, equal, count, len(repeats), None if known else first[best])
 
 
-def _chances(values: Array, n: int) -> list[float]:
-    """The chance of an equal repeat under noise, for the first value at each of n settings."""
-    shared = Counter(values.tolist())
-    coarse = all(is_coarse(value) for value in shared)
+def _by_chance(chance: float, times: int, coarse: bool) -> float:
+    """The chance of so many equal repeats of one setting."""
+    return chance * SILENT ** (times - 1) if coarse else chance**times
+
+
+def _barely(values: Array, target: float) -> bool:
+    """Whether the best value is good, but one step less would not be; the step divides all differences seen."""
+    best = float(values.max())
+    if best < target:
+        return False
+    parts = [Fraction(value).limit_denominator(COARSEST) for value in set(values.tolist())]
+    whole = lcm(*(part.denominator for part in parts))
+    step = gcd(*(int((part - parts[0]) * whole) for part in parts)) / whole
+    return step == 0 or best - step < target
+
+
+def _chances(values: Array, coarse: bool, coarsely: float) -> list[float]:
+    """The chance of an equal repeat under noise, for the first value at each setting."""
+    shared, n = Counter(values.tolist()), len(values)
     best, lowest = max(shared), min(shared)
     found = []
     for value in values.tolist():
@@ -115,7 +152,7 @@ def _chances(values: Array, n: int) -> list[float]:
         if at_an_end or len(shared) < 2:
             found.append(SILENT)
         else:
-            least = COARSE if coarse or len(shared) < n else ORDINARY
+            least = coarsely if coarse or len(shared) < n else ORDINARY
             often = shared[value] / (n + 1) if shared[value] > 1 else 0.0
             found.append(min(max(least, often), SILENT))
     return found
@@ -128,18 +165,19 @@ def _next(
     repeats: Counter[int],
     skip: frozenset[int],
     may_explore: bool,
+    coarse: bool,
 ) -> int | None:
     """The value to repeat: the best one once, as it is the one that matters; then those that tell most, in the middle."""
     allowed = [setting for setting in first if setting not in skip]
     if not allowed:
         return None
-    telling = [setting for setting in allowed if chance_at[setting] < SILENT]
     best = max(allowed, key=lambda setting: (y[first[setting]], -first[setting]))
-    fine = not all(is_coarse(value) for value in y[list(first.values())].tolist())
-    if repeats[best] == 0 and (fine or not may_explore or (telling and len(first) > MANY)):
+    ordinary = [setting for setting in allowed if chance_at[setting] < SILENT]
+    telling = [setting for setting in ordinary if not (coarse and repeats[setting])]
+    if repeats[best] == 0 and (not coarse or not may_explore or (telling and len(first) > MANY)):
         return first[best]
     if not telling:
-        return None if may_explore and len(first) < ENOUGH else first[best]
+        return None if may_explore and (ordinary or len(first) < ENOUGH) else first[best]
     middle = float(np.median(y[list(first.values())]))
     return first[min(telling, key=lambda s: (repeats[s], round(chance_at[s], 9), abs(y[first[s]] - middle), first[s]))]
 

@@ -62,6 +62,8 @@ class ReplicateLog:
         The first value at each point that is not from a table.
     entries
         The number of changes to this log.
+    target
+        What a good value reaches.
     """
 
     first: dict[bytes, float] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class ReplicateLog:
     dropped: set[bytes] = field(default_factory=set)
     own: dict[bytes, float] = field(default_factory=dict)
     entries: int = 0
+    target: float = np.inf
     _numbers: dict[bytes, int] = field(default_factory=dict)  # of the points with own values
     _settings: list[int] = field(default_factory=list)  # that number for each own value
     _values: list[float] = field(default_factory=list)  # the own values
@@ -132,7 +135,7 @@ class ReplicateLog:
         counts = len(self._values), len(self.dropped)
         if self._exactness is None or self._exactness[0] != counts:
             skip = frozenset(self._numbers[key] for key in self.dropped if key in self._numbers)
-            self._exactness = counts, exactness(self._settings, self._values, skip=skip)
+            self._exactness = counts, exactness(self._settings, self._values, target=self.target, skip=skip)
         return self._exactness[1]
 
     @property

@@ -114,6 +114,8 @@ class ShareBound:
         How many of the draws showed a value that reaches the target.
     assumption : str
         What the bound rests on besides the draws.
+    failed : int
+        How many more draws gave no value; the share is then one of the settings that give a value.
     """
 
     share: float
@@ -121,14 +123,18 @@ class ShareBound:
     draws: int
     reached: int
     assumption: str = ""
+    failed: int = 0
 
     def __str__(self) -> str:
         found = f"of {self.draws} drawn at random {self.reached or 'none'} reached the target"
+        if self.failed:
+            found += f"; {self.failed} more {'draw' if self.failed == 1 else 'draws'} failed"
         if self.share >= 1:
             return f"no bound on the share of good settings yet; {found}"
         tail = f"; {self.assumption}" if self.assumption else ""
+        those = " that give a value" if self.failed else ""
         sure = f"with {100 * self.confidence:g} % confidence"
-        return f"{sure} at most {rounded_up(100 * self.share)} % of all settings are good; {found}{tail}"
+        return f"{sure} at most {rounded_up(100 * self.share)} % of all settings{those} are good; {found}{tail}"
 
 
 def rounded_up(x: float) -> str:

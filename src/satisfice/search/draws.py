@@ -5,6 +5,7 @@ before. So whoever reads the history knows which of its settings were drawn, and
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import default_rng
@@ -123,7 +124,8 @@ class Draws:
         """What the draws say of the share of good settings."""
         seen, config = self.observations, self.observations.config
         values = seen.y[[index for index in self.found if index >= 0]]
-        return share_bound(values, config.goal, self._reading(), error=config.error_rate)
+        bound = share_bound(values, config.goal, self._reading(), error=config.error_rate)
+        return replace(bound, failed=len(self.found) - len(values))
 
     def _reading(self) -> Reading:
         seen, config = self.observations, self.observations.config

@@ -7,6 +7,7 @@ the unit cube, tells the two apart: a setting is written off when evaluations th
 from math import ceil, log
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from satisfice.types import Array
 
@@ -50,8 +51,9 @@ def gain(succeeded: Array, failed: Array) -> float:
 
     Failures of a region gain: they are near each other. Failures by chance do not.
     """
-    points = np.vstack([succeeded, failed])[-LATEST:]
-    ok = np.append(np.ones(len(succeeded)), np.zeros(len(failed)))[-LATEST:]
+    succeeded, failed = _latest(succeeded, failed)
+    points = np.vstack([succeeded, failed])
+    ok = np.append(np.ones(len(succeeded)), np.zeros(len(failed)))
     near = _nearness(points, points)
     np.fill_diagonal(near, 0.0)
     overall = (ok.sum() - ok + 1) / (len(ok) + 1)
@@ -65,8 +67,9 @@ def poor(succeeded: Array, failed: Array) -> Array:
     Unless their positions speak for chance, all of them at which the smoothed rate is below the overall one; otherwise those at
     which it is below `POOR` of that.
     """
-    wanted = (1.0 if gain(succeeded, failed) > CHANCE else POOR) * overall_rate(len(succeeded), len(failed))
-    return np.asarray(success_rate(failed, succeeded, failed) < wanted)
+    good, bad = _latest(succeeded, failed)
+    wanted = (1.0 if gain(good, bad) > CHANCE else POOR) * overall_rate(len(good), len(bad))
+    return np.asarray(success_rate(failed, good, bad) < wanted)
 
 
 def tries(succeeded: int, failed: int) -> int:
@@ -77,5 +80,14 @@ def tries(succeeded: int, failed: int) -> int:
 
 def _nearness(at: Array, points: Array) -> Array:
     """k(x, z) for all pairs (m, n)."""
-    square = ((at[:, None, :] - points[None, :, :]) ** 2).sum(axis=2)
+    square = cdist(at, points, "sqeuclidean")
     return np.asarray(np.exp(-square / (2 * max(at.shape[1], 1) * REACH**2)))
+
+
+def _latest(succeeded: Array, failed: Array) -> tuple[Array, Array]:
+    """The latest of both, `LATEST` together at most, in the proportion in which there are."""
+    total = len(succeeded) + len(failed)
+    if total <= LATEST:
+        return succeeded, failed
+    kept = round(LATEST * len(failed) / total)
+    return succeeded[len(succeeded) - (LATEST - kept) :], failed[len(failed) - kept :]

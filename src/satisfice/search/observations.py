@@ -13,8 +13,10 @@ from satisfice.certify.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
-from satisfice.search.failures import poor, tries
+from satisfice.search.failures import TRIES, poor, tries
 from satisfice.types import Array, Domain
+
+IN_A_ROW = 2  # failures of a setting without a value, after which others are asked first
 
 
 class _Rows:
@@ -49,7 +51,7 @@ class Observations:
     def __init__(self, domain: Domain, config: SearchConfig) -> None:
         d = domain.dimension
         self.domain, self.config = domain, config
-        self.replicates = ReplicateLog()
+        self.replicates = ReplicateLog(target=config.goal)
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
         self._fresh: list[bool] = []  # whether each value is
@@ -117,7 +119,7 @@ class Observations:
             return self.failed
         rare = poor(self.U, self.failed)
         lost = [
-            key in log.dropped or (key not in log.first and few)
+            key in log.dropped or (key not in log.first and (few or log.failures[key] >= IN_A_ROW))
             for key, few in zip(self._failed_keys, rare, strict=True)
         ]
         return self.failed[np.array(lost, dtype=bool)]
@@ -180,6 +182,18 @@ class Observations:
         return (
             self.deterministic is True and self.domain.size is not None and len(self.replicates.own) >= self.domain.size
         )
+
+    def second_chance(self, pending: Array) -> int | None:
+        """The failed evaluation to repeat where a finite domain has no other point left: they may have failed by chance."""
+        size, log = self.domain.size, self.replicates
+        if size is None or not len(self.failed) or len(self.U) + len(self.failed) + len(pending) < size:
+            return None
+        waiting = {key_of(u) for u in pending}
+        if len(log.first.keys() | self._failed_set | waiting) < size:
+            return None
+        closed = log.first.keys() | log.dropped | waiting
+        left = [k for k, key in enumerate(self._failed_keys) if key not in closed and log.failures[key] < TRIES]
+        return min(left, key=lambda k: (log.failures[self._failed_keys[k]], k), default=None)
 
     def own_at(self, key: bytes) -> list[int]:
         """The indices of the own values at a point, in their order."""

@@ -119,6 +119,12 @@ def draw_at_random(turn: Turn) -> Array | None:
     return draws.next(turn.pending)
 
 
+def try_failed_again(turn: Turn) -> Array | None:
+    """Evaluate a setting that failed again, once a finite domain has no other one left."""
+    index = turn.observations.second_chance(turn.pending)
+    return None if index is None else turn.restored(turn.observations.failed[index])
+
+
 def initial_design(turn: Turn) -> Array | None:
     """Fill the space until the model has enough values."""
     enough = len(turn.observations.y) >= turn.surrogate.model.starting_points
@@ -197,7 +203,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
     return u.astype(np.float64)
 
 
-WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, initial_design)
+WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, try_failed_again, initial_design)
 WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_rule)
 
 
