@@ -152,3 +152,20 @@ def test_other_ranges_are_not_warned_of(form):
 def test_spaces_that_mean_nothing_are_refused(given, message):
     with pytest.raises(BadInput, match=message):
         Space.of(given)
+
+
+def test_a_list_of_two_floats_is_doubted():
+    with pytest.warns(SatisficeWarning, match=r"means the two choices 1.0 and 0.5.*write the range \(0.5, 1.0\)"):
+        space = Space.of({"x": [1.0, 0.5]})
+    assert space.domain.size == 2
+
+
+def test_texts_are_no_ends_of_a_range():
+    with pytest.raises(BadInput, match=r"must have numbers as its ends; got the texts \('0', '1'\)"):
+        Space.of({"x": ("0", "1")})
+
+
+@pytest.mark.parametrize("form", [(1.0, 0.0), (0.0, 1.0, "lin"), (0.0, math.inf), (-1.0, 1.0, "log")])
+def test_a_percent_sign_in_a_name_breaks_no_error(form):
+    with pytest.raises(BadInput, match=r"space\['%s'\]"):
+        Space.of({"%s": form})
