@@ -92,6 +92,11 @@ INVENTORY = [
         "note noise=0 was stated, but replicates of one setting gave different values: .*",
         HERE + "test_what_is_stated_is_called_stated",
     ),
+    (
+        r"note (\d+) of \1 repeats at \d+ settings? were identical; that does not tell yet: if the objective is free of noise, "
+        "pass noise=0",
+        HERE + "test_many_identical_repeats_that_do_not_tell_suggest_to_state_the_noise",
+    ),
     ("note .* at its (lower|upper) bound", "gp.test_models:"),
     ("note (the values differ only in their last digits|all values so far are equal).*", "gp.test_models:"),
 ]
@@ -163,6 +168,20 @@ def test_every_sentence_has_its_attack(attack):
     module, _, name = attack.partition(":")
     text = (Path(__file__).parents[1] / (module.replace(".", "/") + ".py")).read_text()
     assert not name or f"def {name}(" in text
+
+
+def test_many_identical_repeats_that_do_not_tell_suggest_to_state_the_noise():
+    search, said = Search(Finite([[0.0], [1.0]]), 4.0), []
+    for _ in range(10):
+        x = search.ask()
+        search.tell(x, 5.0 - 3.0 * x[0])
+        said.append(any("pass noise=0" in note for note in search.answer().notes))
+    assert said == [False] * 6 + [True] * 4  # two values, and five repeats
+    search.tell([0.0], 5.5)
+    assert "pass noise=0" not in str(search.answer())
+    stated = Search(Finite([[0.0], [1.0]]), 4.0, noise=0)
+    stated.tell([0.0], 5.0)
+    assert stated.answer().verdict == "good"  # what the note promises: no repeat
 
 
 def test_the_value_is_not_a_lucky_draw():

@@ -33,6 +33,7 @@ CONTRADICTED = (
     "noise=0 was stated, but replicates of one setting gave different values: leave noise out, or pass 'learn', to get a verdict "
     "that can be trusted"
 )
+PATIENCE = 4  # identical repeats that do not tell, after which an answer says how to do without
 ROUNDED = 0.01  # a value of a table may differ by this share from what its setting gives: tables are rounded
 FAINT = 1e-3  # a smaller probability of the best point says nothing about how many evaluations are needed
 
@@ -274,9 +275,11 @@ class Search:
         )
 
     def _contradictions(self) -> tuple[str, ...]:
-        """What own values say against what was stated, or told out of a table."""
+        """What own values say against what was stated or told out of a table, and of repeats that do not tell."""
         seen, sign = self.observations, self.config.sign
         found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.exactness.noise_free is False else []
+        if seen.deterministic is None and (repeats := seen.replicates.exactness).repeats > PATIENCE:
+            found.append(f"{repeats}: if the objective is free of noise, pass noise=0")
         told = {index: seen.told(index) for index in seen.contradicted}
         wrong = {
             index: own
