@@ -56,7 +56,8 @@ class Search:
     noise
         0 for a noise-free objective, a number for noise of that standard deviation, "learn" for unknown noise. None means that
         you do not know: the first good point (on an exhausted finite domain, the best one) is evaluated again, and an identical
-        value means that there is no noise; counts and shares need three identical values or more.
+        value means that there is no noise; counts, shares and rounded
+        values need repeats at several settings, and more of one that is barely good.
     confidence
         The probability that a verdict is right.
     value_range
