@@ -72,7 +72,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     Attributes
     ----------
     verdict_
-        "good", "none" or "open" (the budget was spent before anything was certain).
+        "good", "none" (by proof), "unlikely" (given up) or "open" (the budget was spent before anything was certain).
     answer_, certificate_
         What the search knew at the end, and why it called the candidate good, if it did.
     n_evaluations_
