@@ -100,15 +100,23 @@ def test_the_default_width_of_elimination_keeps_the_best_point_where_the_width_o
     assert draws_that_lose_the_best_point(Elimination(sqrt_log), 200) >= 10
 
 
-def test_good_elimination_ends_with_none_when_no_action_is_good():
+@pytest.mark.parametrize(
+    ("rule", "verdict", "basis"),
+    [
+        ("good-elimination", "none", "the rule 'good-elimination', which all hold but for 5 %"),
+        (GoodElimination(sqrt_log_cubed), "unlikely", "ruled out every setting by bounds whose width is its own"),
+    ],
+)
+def test_good_elimination_ends_when_no_action_is_good(rule, verdict, basis):
     rng = default_rng(1)
-    search = searching(GoodElimination(sqrt_log_cubed), target=5.0)
+    search = searching(rule, target=5.0)
     for _ in range(400):
         x = search.ask()
         search.tell(x, np.sin(5 * x[0]) + SIGMA * rng.standard_normal())
-        if search.answer().verdict == "none":
+        if search.answer().verdict != "open":
             break
-    assert search.answer().verdict == "none"
+    assert search.answer().verdict == verdict
+    assert basis in search.answer().basis
     with pytest.raises(NoSurvivors, match="no action is good"):
         search.ask()
 

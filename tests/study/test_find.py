@@ -236,7 +236,7 @@ def test_where_nothing_is_left_to_ask_it_says_so():
         return 1 / params["x"] - 1
 
     answer = find(objective, {"x": (0, 5)}, target=1.0, noise=0, seed=1)
-    assert (answer.verdict, answer.evaluations, answer.failures) == ("open", 5, 2)  # it may have failed by chance
+    assert (answer.verdict, answer.evaluations, answer.failures) == ("open", 5, 3)  # it may have failed by chance twice
     assert "ended before the budget was spent: all 6 points of the domain have been asked" in answer.notes[-1]
 
 
