@@ -131,7 +131,10 @@ def pictures(snapshot: StudySnapshot) -> list[Picture]:
     hopes = [(each.number, each.hope) for each in snapshot.evaluations if each.hope is not None]
     if hopes:
         numbers, values = zip(*hopes[:: -(-len(hopes) // DRAWN)], strict=True)
-        note = f"The model's probability that some setting is good. Below {text.percent(end)} the verdict is none."
+        note = (
+            f"The model's probability that some setting is good. Below {text.percent(end)} the search draws settings at random, "
+            "and may give up."
+        )
         found.append(Picture("Hope", "hope", note, plots.hope(numbers, values, end)))
     fresh = [] if snapshot.search.deterministic else slices.fresh_values(snapshot)[:DRAWN]
     if fresh:

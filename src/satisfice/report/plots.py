@@ -95,7 +95,7 @@ def described(each: Evaluation) -> str:
 
 
 def hope(numbers: Sequence[int], hopes: Sequence[float], end: float) -> Markup:
-    """Draw the model's probability that some setting is good; below `end` the verdict is none.
+    """Draw the model's probability that some setting is good; below `end` the search draws settings at random.
 
     Parameters
     ----------
