@@ -121,16 +121,22 @@ REFUSED = [
 ]
 
 
+def state_of(path):
+    """The file and what it holds; not the time of the last access, which reading it changes."""
+    is_now = path.lstat()
+    return is_now.st_mode, is_now.st_ino, is_now.st_size, is_now.st_mtime_ns, path.read_bytes() if path.is_file() else None
+
+
 @pytest.mark.parametrize(("make", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_what_is_no_study_file_is_refused_and_left_alone(tmp_path, make, message):
     path = tmp_path / "study.db"
     make(path)
-    before = path.lstat(), path.read_bytes() if path.is_file() else None
+    before = state_of(path)
     start = time.monotonic()
     with pytest.raises(BadInput, match=message):
         without_privileges(lambda: open_storage(path))
     assert time.monotonic() - start < 5
-    assert before == (path.lstat(), path.read_bytes() if path.is_file() else None) or path.is_char_device()
+    assert before == state_of(path) or path.is_char_device()
     assert list(tmp_path.iterdir()) == [path]
 
 
