@@ -124,7 +124,13 @@ REFUSED = [
 def state_of(path):
     """The file and what it holds; not the time of the last access, which reading it changes."""
     is_now = path.lstat()
-    return is_now.st_mode, is_now.st_ino, is_now.st_size, is_now.st_mtime_ns, path.read_bytes() if path.is_file() else None
+    return (
+        is_now.st_mode,
+        is_now.st_ino,
+        is_now.st_size,
+        is_now.st_mtime_ns,
+        path.read_bytes() if path.is_file() else None,
+    )
 
 
 @pytest.mark.parametrize(("make", "message"), REFUSED, ids=[message for _, message in REFUSED])
