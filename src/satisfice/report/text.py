@@ -214,13 +214,12 @@ def _unlikely(snapshot: StudySnapshot) -> list[str]:
     answer = snapshot.answer
     text = [f"The target is {goal(snapshot.config)}."]
     if answer.share is None:
-        text.append(f"The verdict rests on this: {answer.basis}.")
-    else:
-        if answer.hope is not None:
-            text.append(f"The model's probability that some setting reaches it is {percent(answer.hope)}.")
-        share = str(answer.share)
-        text.append("The model had predicted settings drawn at random well, before it saw them.")
-        text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
+        return [*text, f"The verdict rests on this: {answer.basis}.", "This is no proof."]
+    if answer.hope is not None:
+        text.append(f"The model's probability that some setting reaches it is {percent(answer.hope)}.")
+    share = str(answer.share)
+    text.append("The model had predicted settings drawn at random well, before it saw them.")
+    text.append(f"{share[0].upper()}{share[1:]}. This bound needs no model.")
     text.append(
         "This is no proof: no search can exclude a narrow peak. You can try an easier target, a wider space or a larger budget "
         "with `give_up=False`."
