@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from satisfice.search.answer import Answer
     from satisfice.search.search import Search
     from satisfice.study.find import find
+    from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
     from satisfice.study.snapshot import answer_of
     from satisfice.study.workers.storage import open_study
@@ -50,6 +51,7 @@ __all__ = [
     "TooManyFailures",
     "answer_of",
     "find",
+    "open_search",
     "open_study",
     "stop_when_certain",
     "write_report",
@@ -77,6 +79,7 @@ _MODULES = {
     "search.answer": ["Answer"],
     "search.search": ["Search"],
     "study.find": ["find"],
+    "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],
     "study.snapshot": ["answer_of"],
     "study.workers.storage": ["open_study"],

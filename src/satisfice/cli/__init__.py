@@ -10,7 +10,7 @@ from typing import Any
 import rich_click as click
 from click.exceptions import ClickException, Exit
 
-from satisfice.cli import bench, find, report, reproduce, status
+from satisfice.cli import ask, bench, find, new, report, reproduce, status, tell
 from satisfice.cli.options import HELP, Invocation
 from satisfice.cli.output import plain
 from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
@@ -22,7 +22,10 @@ EPILOG = (
 
 
 @click.group(
-    commands=[find.find, status.status, report.report, reproduce.reproduce, bench.bench],
+    commands=[
+        *(find.find, status.status, report.report, new.new, ask.ask, tell.tell, tell.fail, tell.cancel, tell.undo),
+        *(reproduce.reproduce, bench.bench),
+    ],
     context_settings=HELP,
     options_metavar="",
     subcommand_metavar="COMMAND [OPTIONS]",
@@ -30,6 +33,7 @@ EPILOG = (
     epilog=EPILOG,
 )
 @click.command_panel("Commands", commands=["find", "status", "report"])
+@click.command_panel("Experiments by hand", commands=["new", "ask", "tell", "fail", "cancel", "undo"])
 @click.command_panel("Measure", commands=["bench", "reproduce"])
 @click.version_option(package_name="satisfice", prog_name="satisfice", message="%(prog)s %(version)s")
 def satisfice() -> None:

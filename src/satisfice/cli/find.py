@@ -26,21 +26,12 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
 @options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
-@click.option("--target", type=options.NUMBER, required=True, metavar="T", help="The value that is good enough.")
-@click.option("--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below.")
-@click.option("--minimize", is_flag=True, help="Small values are good.")
-@click.option("--noise", type=options.NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown.")
-@click.option("--range", "value_range", type=options.RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed.")
-@click.option("--confidence", type=options.NUMBER, default=0.95, show_default=True, help="Confidence in a verdict.")
+@options.problem_options
 @click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
-@click.option(
-    "--history", type=options.FILE, metavar="FILE.csv", help="A table of earlier data: parameters and `value`."
-)
 @click.option("--budget", type=options.COUNT, default=100, show_default=True, help="Evaluations in all.")
 @click.option("--timeout", type=options.SECONDS, metavar="S", help="Seconds for the whole search.")
 @click.option("--each", type=options.SECONDS, metavar="S", help="Seconds for one run of the program.")
 @click.option("--jobs", "n_jobs", type=options.COUNT, default=1, show_default=True, help="Runs at the same time.")
-@click.option("--seed", type=options.WHOLE, help="Seed of all random numbers; by default drawn once and kept.")
 @options.study_options
 @click.option("--csv", type=options.FILE, metavar="OUT.csv", help="Also write all evaluations; - prints nothing else.")
 @options.json_option

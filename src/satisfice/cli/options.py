@@ -9,7 +9,7 @@ from typing import Any
 
 import rich_click as click
 
-from satisfice.cli.params import read_number
+from satisfice.checks import read_number
 from satisfice.errors import BadInput
 
 HELP = {
@@ -45,20 +45,26 @@ class PanelCommand(click.RichCommand):
             formatter.write(Panel(Text(text.strip()), HORIZONTALS, title=title, title_align="left", border_style="dim"))
 
 
-def command(usage: str = "[OPTIONS]") -> Callable[[Callable[..., int]], click.RichCommand]:
+def command(usage: str = "[OPTIONS]", negative: bool = False) -> Callable[[Callable[..., int]], click.RichCommand]:
     """Decorate a function as a command.
 
     Parameters
     ----------
     usage
         What the usage line shows after the name.
+    negative
+        Whether an argument may be a negative number, which would otherwise be an option.
 
     Returns
     -------
     Callable[[Callable[..., int]], click.RichCommand]
         The decorator.
     """
-    return click.command(cls=PanelCommand, options_metavar=usage, context_settings=HELP)
+    return click.command(
+        cls=PanelCommand,
+        options_metavar=usage,
+        context_settings=HELP | ({"ignore_unknown_options": True} if negative else {}),
+    )
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
@@ -126,3 +132,24 @@ def study_options(function: Callable[..., int]) -> Callable[..., int]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+
+
+def problem_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say what is searched for."""
+    given = (
+        click.option("--target", type=NUMBER, required=True, metavar="T", help="The value that is good enough."),
+        click.option(
+            "--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below."
+        ),
+        click.option("--minimize", is_flag=True, help="Small values are good."),
+        click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown."),
+        click.option("--range", "value_range", type=RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed."),
+        click.option("--confidence", type=NUMBER, default=0.95, show_default=True, help="Confidence in a verdict."),
+        click.option(
+            "--history", type=FILE, metavar="FILE.csv", help="A table of earlier data: parameters and `value`."
+        ),
+        click.option("--seed", type=WHOLE, help="Seed of all random numbers; by default drawn once and kept."),
+    )
+    for option in reversed(given):
+        function = option(function)
+    return function

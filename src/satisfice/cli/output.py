@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,44 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
-    return json.dumps(_finite(said | more), allow_nan=False)
+    return finite_json(said | more)
+
+
+def grid(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table with a header, its columns aligned.
+
+    Parameters
+    ----------
+    names
+        The header.
+    rows
+        The cells; real numbers are shown with six digits.
+
+    Returns
+    -------
+    str
+        The lines.
+    """
+    texts = [list(map(plain, names))]
+    texts += [[f"{each:.6g}" if isinstance(each, float) else plain(each) for each in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in texts)
+
+
+def finite_json(value: object) -> str:
+    """Return the value as a JSON text; numbers that are not finite are null.
+
+    Parameters
+    ----------
+    value
+        Dicts, lists, texts and numbers, numpy's as well.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return json.dumps(_finite(value), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:
@@ -136,6 +174,7 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     """
     from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file
+    from satisfice.study.sheet import cell
     from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
 
     space, evaluations = listing(study)
@@ -143,21 +182,11 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     header = ["number", *map(column_of, names), *COLUMNS[1:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(map(_cell, header))
+    table.writerow(map(cell, header))
     for each in evaluations:
         row = row_of(each, names)
-        table.writerow([_cell(row[column]) for column in header])
+        table.writerow([cell(row[column]) for column in header])
     if path == STDOUT:
         print(plain(text.getvalue(), keep="\n\t"), end="")
     else:
         write_file(path, text.getvalue().encode(errors="replace"))
-
-
-def _cell(value: Any) -> str:
-    from satisfice.study.warm_start import FORMULA  # the table that is written here can be read there
-
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.lstrip("'").startswith(FORMULA) else value
-    return repr(value)

@@ -1,14 +1,11 @@
 """What a user writes after `--param`, and the short form of a parameter that it stands for."""
 
-import math
-import re
 from collections.abc import Sequence
 
+from satisfice.checks import read_number
 from satisfice.errors import BadInput
 
 FORMS = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value"
-WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})\Z")  # 007 is a text
-REAL = re.compile(r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z")
 Parameter = tuple[float | str, ...] | list[float | str]  # a range, or choices
 
 
@@ -60,26 +57,6 @@ def read_param(text: str) -> tuple[str, Parameter]:
     if ":" in written:
         return name, _range(text, written.split(":"))
     return name, [_number_or_text(written)]
-
-
-def read_number(text: str) -> int | float | None:
-    """Return the number that is written, integer or real; None if it is none or not finite.
-
-    Parameters
-    ----------
-    text
-        The text.
-
-    Returns
-    -------
-    int | float | None
-        The number, or None.
-    """
-    if WHOLE.match(text):
-        return int(text)
-    if REAL.match(text) and math.isfinite(number := float(text)):
-        return number
-    return None
 
 
 def _number_or_text(text: str) -> float | str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import FILE, command, json_option, study_options
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, grid, write_csv
 from satisfice.cli.studies import stored_study
 
 
@@ -32,10 +32,16 @@ def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
     if table == STDOUT:
         return 0
     seen = begun(study) or snapshot(study)
-    running = sum(each.state == "running" for each in seen.evaluations)
+    states = [each.state for each in seen.evaluations]
+    running = states.count("running")
+    waiting = [each for each in seen.evaluations if each.state == "waiting"]
     if as_json:
-        print(answer_json(seen.answer, name=name, target=seen.config and seen.config.target, running=running))
+        config, asked = seen.config, [{"number": each.number, "params": each.params} for each in waiting]
+        print(answer_json(seen.answer, name=name, target=config and config.target, running=running, waiting=asked))
         return 0
     target = "not known yet: the search is just starting" if seen.config is None else goal(seen.config)
     print(columns([*seen.answer.lines, ("target", target), *([("running", f"{running}")] if running else [])]))
+    if waiting:
+        print(f"\nwaiting for a result: {len(waiting)}")
+        print(grid(["number", *waiting[0].params], [[each.number, *each.params.values()] for each in waiting]))
     return 0

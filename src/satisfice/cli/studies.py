@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # Optuna and SQLAlchemy are slow to import, and --help should
     import optuna
     from sqlalchemy.engine import URL
 
+    from satisfice.study.stored import StoredSearch
+
 PROGRAM = "satisfice:command"  # the user attribute of a study that holds the user's program
 ARGUMENTS = "satisfice:arguments"  # and the one that holds the last command line of `satisfice find`
 
@@ -38,7 +40,9 @@ def stored_study(storage: str, name: str) -> "optuna.Study":
     from satisfice.study.workers.storage import open_storage
 
     if "://" not in storage and not os.path.lexists(storage):
-        raise BadInput(f"`--storage`: there is no file {storage}. Create it with `satisfice find`, or name another.")
+        raise BadInput(
+            f"`--storage`: there is no file {storage}. Create it with `satisfice find` or `satisfice new`, or name another."
+        )
     opened = open_storage(storage)
     names = optuna.get_all_study_names(opened)
     if name not in names:
@@ -46,6 +50,49 @@ def stored_study(storage: str, name: str) -> "optuna.Study":
         raise BadInput(f"`--name`: there is no study {name!r:.80}; the storage holds {found}.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.load_study(study_name=name, storage=opened)
+
+
+def existing_names(storage: str) -> list[str]:
+    """Return the names of the studies in a storage, none if there is no such file yet.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+
+    Returns
+    -------
+    list[str]
+        The names.
+    """
+    import optuna
+
+    from satisfice.study.workers.storage import open_storage
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    if "://" not in storage and not os.path.lexists(storage):
+        return []
+    return list(optuna.get_all_study_names(open_storage(storage)))
+
+
+def stored_search(storage: str, name: str) -> "StoredSearch":
+    """Return the search of a study; raise `BadInput` if there is none.
+
+    Parameters
+    ----------
+    storage
+        A path or a URL.
+    name
+        The name of the study.
+
+    Returns
+    -------
+    StoredSearch
+        The search.
+    """
+    from satisfice.study.stored import StoredSearch
+
+    return StoredSearch.of(stored_study(storage, name))
 
 
 def database_files(storage: str) -> list[Path]:
@@ -121,19 +168,28 @@ def command_line(words: Sequence[str], storage: str) -> str:
 
 
 def report_line(storage: str, name: str) -> str:
-    """Return the command line that writes the report of the study.
+    """Return the command line that writes the report of the study; the parameters are those of `study_line`."""
+    return study_line("report", storage, name)
+
+
+def study_line(command: str, storage: str, name: str, *words: str) -> str:
+    """Return a command line about the study.
 
     Parameters
     ----------
+    command
+        The command.
     storage
         A path or a URL.
     name
         The name of the study.
+    *words
+        Arguments and options that come before those of the study.
 
     Returns
     -------
     str
         The command line.
     """
-    words = ["report"] + (["--storage", storage] if storage != STORAGE else [])
-    return command_line(words + (["--name", name] if name != NAME else []), storage)
+    where = ["--storage", storage] if storage != STORAGE else []
+    return command_line([command, *words, *where, *(["--name", name] if name != NAME else [])], storage)

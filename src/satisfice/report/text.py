@@ -148,7 +148,7 @@ def cost(snapshot: StudySnapshot) -> list[tuple[str, str]]:
     seconds = [each.seconds for each in snapshot.evaluations if each.seconds is not None]
     budget = snapshot.config.budget
     rows = [("evaluations", f"{answer.evaluations:,}" + (f" of {budget:,}" if budget is not None else ""))]
-    for state in ("history", "failed", "pruned", "infeasible", "running"):
+    for state in ("history", "failed", "pruned", "infeasible", "running", "waiting"):
         if count := states.count(state):
             rows.append(("from earlier data" if state == "history" else state, f"{count:,}"))
     return rows + ([("time in evaluations", duration(sum(seconds)))] if seconds else [])

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 
 from satisfice.blas import one_blas_thread
 from satisfice.certify.eprocess import Certificate
-from satisfice.checks import named
+from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
 from satisfice.domain.product import Product
@@ -129,8 +129,8 @@ class Search:
         """Whether the objective is free of noise; None as long as that is unknown."""
         return self.observations.deterministic
 
-    def ask(self, pending: npt.ArrayLike | Sequence[Any] = ()) -> Any:
-        """Choose the next point to evaluate.
+    def ask(self, pending: npt.ArrayLike | Sequence[Any] = (), *, n: int | None = None) -> Any:
+        """Choose the next point to evaluate, or the next `n` to be evaluated at the same time.
 
         Asking twice gives the same point, and so does a search that was told the same history.
 
@@ -138,11 +138,13 @@ class Search:
         ----------
         pending
             Points (k, d) that are being evaluated now, in your units.
+        n
+            How many points; None for one. Each is chosen as if those before it were pending.
 
         Returns
         -------
         Array or dict
-            The point (d,), in your units; of a `Space` its parameters.
+            The point (d,), in your units; of a `Space` its parameters. With `n` a list of them.
 
         Raises
         ------
@@ -151,6 +153,15 @@ class Search:
         NoSurvivors
             If the rule has ruled out every point.
         """
+        if n is not None:
+            batch: list[Any] = []
+            for _ in range(whole(n, "n", least=1)):
+                batch.append(self.ask([*pending, *batch]))  # type: ignore[misc]  # points, whatever they are in
+            return batch
+        if isinstance(pending, int):
+            raise BadInput(
+                f"`pending` must be points; got {pending!r}. For several points at once write ask(n={pending})."
+            )
         seen = self.observations
         waiting = seen.pending(self._points(pending))
         key = b"%d %d %d " % (len(seen.y), seen.replicates.entries, seen.unseen) + waiting.tobytes()

@@ -153,7 +153,7 @@ def find(
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with Interrupts() as interrupts, Progress(progress, config) as shown:
         study = open_study(name, storage, direction=direction)
-        config = _agreed(study, config, seed)
+        config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
         if config.space is None:
@@ -180,7 +180,7 @@ def _unchanged(trial: optuna.Trial) -> optuna.Trial:
     return trial
 
 
-def _agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyConfig:
+def agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyConfig:
     """The config of the call, with the seed and the space (and its order) of the study if it has them; they must fit."""
     stored = StudyConfig.of(study)
     if stored is None:

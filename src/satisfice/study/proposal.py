@@ -16,7 +16,7 @@ ERROR = "satisfice:error"  # the system attribute of a failed trial: why
 WORKER_LOST = "worker lost"  # such a reason
 LONGEST = 2045  # characters of an attribute that every database takes
 
-State = Literal["complete", "failed", "pruned", "infeasible", "running", "history", "cancelled"]
+State = Literal["complete", "failed", "pruned", "infeasible", "running", "waiting", "history", "cancelled"]
 ENDED = ("complete", "failed", "pruned", "infeasible")  # the states of evaluations that were made
 
 

@@ -17,6 +17,7 @@ from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
 from satisfice.study.config import StudyConfig
+from satisfice.study.corrections import Correction, corrections
 from satisfice.study.distributions import LearnedSpace
 from satisfice.study.proposal import (
     ASKED,
@@ -74,6 +75,7 @@ class StudyReplay:
         self.config = config
         self._learned = LearnedSpace()  # where the parameters are only known from the trials
         self._finished: dict[int, FrozenTrial] = {}
+        self._corrections: dict[int, Correction] = {}  # of trials, by their numbers
         self._settled = 0  # so many trials, from the first one on, have all finished
         self._running: list[FrozenTrial] = []
         self.queued = False  # whether trials wait to be run
@@ -100,7 +102,16 @@ class StudyReplay:
 
     def catch_up(self, study: optuna.Study) -> None:
         """Tell the search of the trials that have finished since the last time, in the order of their numbers."""
-        trials = study.get_trials(deepcopy=False)[self._settled :]  # their numbers are their places
+        trials = study.get_trials(deepcopy=False)
+        changes = corrections(each for each in trials[self._settled :] if each.number not in self._finished)
+        if changes:  # what was told before is no longer true
+            self._corrections.update(changes)
+            self._finished, self._settled = {}, 0
+            self._start(self.space)
+        trials = trials[self._settled :]  # their numbers are their places
+        if self._corrections:
+            known = self._corrections
+            trials = [known[each.number].applied(each) if each.number in known else each for each in trials]
         new = {t.number: t for t in trials if t.state.is_finished() and t.number not in self._finished}
         self._running = [trial for trial in trials if trial.state == TrialState.RUNNING]
         self.queued = any(trial.state == TrialState.WAITING for trial in trials)
@@ -183,7 +194,12 @@ class StudyReplay:
 
     def answer(self) -> Answer:
         """The answer of the search, with the setting by its names and the evaluations of this study counted."""
-        known = (len(self.states), len(self._held), 0 if self.search is None else self.search.observations.unseen)
+        known = (
+            len(self.states),
+            len(self._corrections),
+            len(self._held),
+            0 if self.search is None else self.search.observations.unseen,
+        )
         if self._answered is not None and self._answered[0] == known:
             return self._answered[1]
         answer = self._without_model() if self.search is None else self.search.answer()
@@ -193,6 +209,8 @@ class StudyReplay:
             notes.append(f"trials left out, since they have other parameters or lie outside the space: {self._skipped}")
         if self._rows:
             notes.append(f"earlier evaluations taken into account: {len(self._rows)}")
+        if self._corrections:
+            notes.append(f"results that were corrected by hand: {len(self._corrections)}")
         if failures:
             errors = self.errors()[1]
             notes.append(f"evaluations that failed: {failures}, most often by: {max(errors, key=errors.count)}")

@@ -12,6 +12,7 @@ from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
 from satisfice.search.search import Search
 from satisfice.study.config import StudyConfig
+from satisfice.study.corrections import BY_HAND, CORRECTS, corrected
 from satisfice.study.proposal import ENDED, Proposal, State, error_of
 from satisfice.study.replay import StudyReplay, check_one_objective
 
@@ -20,8 +21,9 @@ from satisfice.study.replay import StudyReplay, check_one_objective
 class Evaluation:
     """One trial of a study.
 
-    Its state is `history` if it is a row of an earlier table, `cancelled` if it was given up before it had a value, and `failed`,
-    `pruned` or `infeasible` (it broke a constraint) if it has no value that counts, so that the search avoids its neighbourhood.
+    Its state is `waiting` if a person was asked for it and has not told the result, `history` if it is a row of an earlier table,
+    `cancelled` if it was given up before it had a value, and `failed`, `pruned` or `infeasible` (it broke a constraint) if it has
+    no value that counts, so that the search avoids its neighbourhood.
     """
 
     number: int
@@ -79,7 +81,7 @@ class Begun:
 
 def begun(study: optuna.Study) -> Begun | None:
     """Look at a study of which no trial has ended yet; None afterwards."""
-    if any(trial.state.is_finished() for trial in study.get_trials(deepcopy=False)):
+    if any(trial.state.is_finished() for trial in corrected(study)):
         return None
     config = StudyConfig.of(study)
     listed = evaluations(study, StudyReplay(config or StudyConfig(0.0)))  # all of them are running
@@ -158,12 +160,14 @@ def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
 
 def evaluations(study: optuna.Study, replay: StudyReplay) -> tuple[Evaluation, ...]:
     """All trials of the study that have been started, in the order of their numbers."""
-    trials = study.get_trials(deepcopy=False)
-    return tuple(_evaluation(trial, replay) for trial in trials if trial.state != TrialState.WAITING)
+    shown = (
+        each for each in corrected(study) if each.state != TrialState.WAITING and CORRECTS not in each.system_attrs
+    )
+    return tuple(_evaluation(trial, replay) for trial in shown)
 
 
 def _evaluation(trial: FrozenTrial, replay: StudyReplay) -> Evaluation:
-    state = replay.states.get(trial.number, "running")
+    state = replay.states.get(trial.number, "waiting" if BY_HAND in trial.system_attrs else "running")
     mark = Proposal.of(trial)
     lasted = trial.duration if state in ENDED else None
     return Evaluation(

@@ -33,8 +33,7 @@ def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
     """
     present = {trial.system_attrs.get(HISTORY) for trial in study.get_trials(deepcopy=False)}
     equal: Counter[str] = Counter()  # so many rows have had this text: a table may grow, or come in another order
-    for number, row in enumerate(_rows(given)):
-        params, value = _params(row, space, number), _value(row, number)
+    for params, value in read_earlier(space, given):
         text = json.dumps([params, value], default=str)
         equal[text] += 1
         digest = f"row {hashlib.sha256(text.encode()).hexdigest()[:16]} {equal[text]}"
@@ -51,11 +50,16 @@ def add_earlier(study: optuna.Study, space: Space, given: Any) -> None:
             )
 
 
+def read_earlier(space: Space, given: Any) -> list[tuple[dict[str, Any], float | None]]:
+    """Read such a table: the parameters and the value of each row; BadInput if a cell cannot be used."""
+    return [(_params(row, space, number), _value(row, number)) for number, row in enumerate(_rows(given))]
+
+
 def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
     if isinstance(given, str | os.PathLike):
         try:
             with Path(given).open(newline="", encoding="utf-8-sig") as file:
-                return [{_plain(name): _plain(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
+                return [{unquoted(name): unquoted(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
         except (OSError, UnicodeDecodeError, csv.Error) as problem:
             raise BadInput(
                 f"`history` must be the path of a CSV file; {os.fspath(given)!r} cannot be read as one: {problem}"
@@ -66,7 +70,7 @@ def _rows(given: Any) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _plain(text: Any) -> Any:
+def unquoted(text: Any) -> Any:
     """Undo the apostrophe that an export puts before a text, so that no spreadsheet runs it."""
     return text[1:] if isinstance(text, str) and text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, Self
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import InMemoryStorage
-from optuna.trial import TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from satisfice.checks import as_objective
 from satisfice.errors import LeaseLost, StorageFailed
 from satisfice.study import _optuna
+from satisfice.study.corrections import BY_HAND
 from satisfice.study.proposal import ERROR, WORKER_LOST
 from satisfice.study.workers import heart
 
@@ -109,6 +110,12 @@ class Lease:
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
 
+    def hand_over(self, by: str) -> None:
+        """Leave the trial to a person: from now on nobody renews its lease, and nobody takes that for a death."""
+        with self._turn:
+            self._write(BY_HAND, {"by": by})
+            self._finished = True
+
     def prune(self) -> None:
         """Finish the trial as pruned, with the last value that it reported if it did, as Optuna does."""
         trial = _optuna.trial_of(self.study, self.trial_id)
@@ -145,6 +152,12 @@ class Lease:
         return LeaseLost(f"Trial {trial.number} is {trial.state.name} already ({why}); the new result was not stored.")
 
 
+def lease_of(trial: FrozenTrial) -> dict[str, Any] | None:
+    """The lease of a running trial; None if it has none, since it belongs to others or was handed over to a person."""
+    lease = trial.system_attrs.get(LEASE)
+    return lease if isinstance(lease, dict) and BY_HAND not in trial.system_attrs else None
+
+
 class Look(NamedTuple):
     """What one process last saw of a running trial: its lease, when, and for how long the beat had stood still."""
 
@@ -169,8 +182,8 @@ def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float]
     for gone in seen.keys() - running.keys():
         del seen[gone]
     for trial_id, trial in running.items():
-        lease = trial.system_attrs.get(LEASE)
-        if not isinstance(lease, dict):
+        lease = lease_of(trial)
+        if lease is None:
             continue
         period = lease.get("period", PERIOD)
         last = seen.get(trial_id)

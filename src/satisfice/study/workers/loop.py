@@ -20,7 +20,7 @@ from satisfice.study.proposal import CANCELLED
 from satisfice.study.replay import StudyReplay
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.workers.interrupts import Interrupts
-from satisfice.study.workers.lease import LEASE, PERIOD, Lease, Look, reason_of, reclaim
+from satisfice.study.workers.lease import PERIOD, Lease, Look, lease_of, reason_of, reclaim
 
 FAILURES = 5  # so many failures, if they are more than half of the evaluations, mean that the objective is broken
 PAUSE = 0.05  # seconds between two looks at the other workers
@@ -163,7 +163,7 @@ class Workers:
         def is_silent(replay: StudyReplay) -> bool:
             with self._lock:
                 mine = {lease.trial_id for lease in self._evaluating.values()}
-            running = {_optuna.id_of(trial): trial.system_attrs.get(LEASE) for trial in replay.running}
+            running = {_optuna.id_of(trial): lease_of(trial) for trial in replay.running}
             leases = {trial_id: lease for trial_id, lease in running.items() if trial_id not in mine}
             if not first:
                 first.update(leases)

@@ -1,0 +1,114 @@
+"""Results that people tell, and their corrections: an entry of the log is a trial that is no evaluation.
+
+Optuna never changes a finished trial, and its caches rely on that. So a correction is a new trial, cancelled from the start, that
+says what another trial is from now on. Everyone who reads the trials sees the same log, and nothing is ever deleted.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from satisfice.study._optuna import id_of
+from satisfice.study.proposal import CANCELLED, ERROR
+
+CORRECTS = "satisfice:corrects"  # the system attribute of such an entry: what it says
+NOT_GIVEN = "no reason was given"
+BY_HAND = "satisfice:by hand"  # the system attribute of a trial that a person evaluates: {"by": who}
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a trial is from now on.
+
+    Parameters
+    ----------
+    trial
+        The number of the trial.
+    state
+        "complete", "failed", "cancelled" or "waiting": the result was told for another trial, and this one has none yet.
+    value
+        The value of a complete trial.
+    error
+        Why a trial failed or was cancelled.
+    was
+        What it was before, in words.
+    by
+        Who says so.
+    """
+
+    trial: int
+    state: str
+    value: float | None = None
+    error: str | None = None
+    was: str = ""
+    by: str = ""
+
+    def log(self, study: optuna.Study) -> None:
+        """Write the entry, in one step."""
+        attributes = {CORRECTS: asdict(self), CANCELLED: f"corrects trial {self.trial}"}
+        study.add_trial(create_trial(state=TrialState.FAIL, system_attrs=attributes))
+
+    def applied(self, trial: FrozenTrial) -> FrozenTrial:
+        """The trial as it is from now on."""
+        states = {"complete": TrialState.COMPLETE, "waiting": TrialState.RUNNING}
+        system = {key: each for key, each in trial.system_attrs.items() if key not in (ERROR, CANCELLED)}
+        if self.error is not None:
+            system[CANCELLED if self.state == "cancelled" else ERROR] = self.error
+        return FrozenTrial(
+            number=trial.number,
+            state=states.get(self.state, TrialState.FAIL),
+            value=self.value,
+            datetime_start=trial.datetime_start,
+            datetime_complete=None if self.state == "waiting" else trial.datetime_complete,
+            params=trial.params,
+            distributions=trial.distributions,
+            user_attrs=trial.user_attrs,
+            system_attrs=system,
+            intermediate_values=trial.intermediate_values,
+            trial_id=id_of(trial),
+        )
+
+
+def corrections(trials: Iterable[FrozenTrial]) -> dict[int, Correction]:
+    """The last correction of each trial that has one, by its number."""
+    return {each.trial: each for _, each in entries(trials)}
+
+
+def entries(trials: Iterable[FrozenTrial]) -> list[tuple[datetime | None, Correction]]:
+    """The log in its order: when, and what."""
+    found: Iterable[tuple[FrozenTrial, Any]] = ((trial, trial.system_attrs.get(CORRECTS)) for trial in trials)
+    return [(trial.datetime_complete, Correction(**said)) for trial, said in found if isinstance(said, Mapping)]
+
+
+def corrected(study: optuna.Study) -> list[FrozenTrial]:
+    """The trials of the study as they are after all corrections, not to be changed; their numbers are their places."""
+    trials: list[FrozenTrial] = study.get_trials(deepcopy=False)
+    changes = corrections(trials)
+    if not changes:
+        return trials
+    return [changes[each.number].applied(each) if each.number in changes else each for each in trials]
+
+
+def by_hand(trial: FrozenTrial) -> bool:
+    """Whether a person was asked for the trial, or told it."""
+    return BY_HAND in trial.system_attrs
+
+
+def outcome(trial: FrozenTrial) -> tuple[str, float | None, str | None]:
+    """What a trial that a person was asked for is: its state, its value and why it has none."""
+    if trial.state == TrialState.RUNNING:
+        return "waiting", None, None
+    if trial.state == TrialState.COMPLETE:
+        return "complete", trial.value, None
+    if CANCELLED in trial.system_attrs:
+        return "cancelled", None, str(trial.system_attrs[CANCELLED])
+    return "failed", None, str(trial.system_attrs.get(ERROR, NOT_GIVEN))
+
+
+def in_words(state: str, value: float | None, error: str | None) -> str:
+    """An outcome in words."""
+    return f"{value!r}" if value is not None else state + (f": {error}" if error else "")

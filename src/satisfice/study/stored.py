@@ -1,0 +1,361 @@
+"""`StoredSearch`: a search whose evaluations people make. It asks and is told by name, in a storage, over days."""
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal, Self
+
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from satisfice.checks import as_objective, number, whole
+from satisfice.domain.parameters import native
+from satisfice.errors import BadInput, BadValue, NoSurvivors, SpaceExhausted
+from satisfice.study import _optuna
+from satisfice.study.config import VERDICT, StudyConfig
+from satisfice.study.corrections import BY_HAND, NOT_GIVEN, Correction, by_hand, corrected, entries, in_words, outcome
+from satisfice.study.distributions import distributions_of
+from satisfice.study.proposal import CANCELLED, ERROR
+from satisfice.study.sampler import GoodActionSampler
+from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.workers.interrupts import Interrupts
+from satisfice.study.workers.lease import LONGEST_REASON, Lease
+
+Told = Literal["told", "known", "corrected"]  # what became of a result
+
+
+class Asked(dict[str, Any]):
+    """The parameters of an experiment that was asked for, by their names; `number` is that of its trial.
+
+    Parameters
+    ----------
+    params
+        The parameters.
+    number
+        The number of the trial.
+    since
+        When it was asked for.
+    by
+        Who asked for it, if they said so.
+    """
+
+    def __init__(self, params: Mapping[str, Any], number: int, since: datetime | None = None, by: str = "") -> None:
+        super().__init__(params)
+        self.number, self.since, self.by = number, since, by
+
+
+class StoredSearch:
+    """A search in a storage; `open_search` opens it. Several people and processes may use it at once.
+
+    Parameters
+    ----------
+    study
+        The study.
+    config
+        What it looks for, with its space.
+    """
+
+    def __init__(self, study: optuna.Study, config: StudyConfig) -> None:
+        if config.space is None:
+            raise BadInput("`config` must have the parameters of the search.")
+        self.study, self.config, self.space = study, config, config.space
+        self._sampler = GoodActionSampler.from_config(config)
+        study.sampler = self._sampler
+
+    @classmethod
+    def of(cls, study: optuna.Study) -> Self:
+        """Open the search of a study as it is stored."""
+        config = StudyConfig.of(study)
+        if config is None or config.space is None:
+            raise BadInput(
+                f"The study {study.study_name!r} must have its parameters stored; open it by `open_search` with `space` and "
+                "`target`, or choose another name."
+            )
+        return cls(study, config)
+
+    def ask(self, n: int = 1, *, by: str = "") -> list[Asked]:
+        """Ask for the next experiments, chosen together: each one keeps away from those that wait for their results.
+
+        Under noise a setting may appear several times, on purpose: repeats certify it. What was asked waits for its result for
+        as long as it takes; nothing expires.
+
+        Parameters
+        ----------
+        n
+            How many; fewer come back if a finite space has no more.
+        by
+            Who makes them, to be shown to the others.
+
+        Returns
+        -------
+        list of Asked
+            The parameters of each experiment, dicts with a `number`.
+
+        Raises
+        ------
+        SpaceExhausted
+            If nothing is left to ask.
+        """
+        whole(n, "n", least=1)
+        asked: list[Asked] = []
+        with Interrupts():
+            for _ in range(n):
+                try:
+                    asked.append(self._ask(str(by)[:LONGEST_REASON]))
+                except (SpaceExhausted, NoSurvivors):
+                    if not asked:
+                        raise
+                    break
+        return asked
+
+    def tell(self, trial: int | Mapping[str, Any], value: float, *, correct: bool = False, by: str = "") -> Told:
+        """Tell the result of an experiment. Telling the same once more changes nothing.
+
+        Parameters
+        ----------
+        trial
+            The number of the trial, what `ask` returned, or a dict of parameters: then it is the result of the oldest experiment
+            with these parameters that waits, or else of one of your own, which is added.
+        value
+            The result.
+        correct
+            Whether a result that was told before may be replaced. The log keeps both.
+        by
+            Who says so.
+
+        Returns
+        -------
+        str
+            "told", "known" if it had this value already, or "corrected".
+
+        Raises
+        ------
+        BadInput
+            If the value cannot be used, or differs from what was told before.
+        """
+        result = self.checked(value)
+        found = self._number(trial)
+        if found is None and isinstance(trial, Mapping):
+            self._add(trial, result, by)
+            return "told"
+        return self._end(Correction(self._asked_for(trial), "complete", value=result, by=by), correct)
+
+    def fail(self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "") -> Told:
+        """Tell that an experiment was made and gave no result; the search avoids its neighbourhood.
+
+        Parameters
+        ----------
+        trial
+            As in `tell`; it must have been asked for.
+        why
+            The reason, to be shown.
+        correct, by
+            As in `tell`.
+
+        Returns
+        -------
+        str
+            As `tell` does.
+        """
+        return self._end(Correction(self._asked_for(trial), "failed", error=_reason(why), by=by), correct)
+
+    def cancel(self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "") -> Told:
+        """Tell that an experiment will not be made; that says nothing of its setting.
+
+        Parameters
+        ----------
+        trial, why, correct, by
+            As in `fail`.
+
+        Returns
+        -------
+        str
+            As `tell` does.
+        """
+        return self._end(Correction(self._asked_for(trial), "cancelled", error=_reason(why), by=by), correct)
+
+    def undo(self, trial: int | Mapping[str, Any], *, by: str = "") -> Told:
+        """Take back what was told for an experiment, as when it belongs to another one: it waits for its result again.
+
+        Parameters
+        ----------
+        trial, by
+            As in `fail`.
+
+        Returns
+        -------
+        str
+            "known" if it waits anyway, else "corrected".
+        """
+        return self._end(Correction(self._asked_for(trial), "waiting", by=by), True)
+
+    def waiting(self) -> list[Asked]:
+        """List the experiments that were asked for and have no result yet.
+
+        Returns
+        -------
+        list of Asked
+            The oldest first.
+        """
+        return [_asked(each) for each in corrected(self.study) if each.state == TrialState.RUNNING and by_hand(each)]
+
+    def answer(self) -> StudyAnswer:
+        """Report the verdict, the most promising setting, and how certain it is.
+
+        Returns
+        -------
+        StudyAnswer
+        """
+        with self._sampler.replaying(self.study) as replay:
+            answer = study_answer(self.study, replay)
+        if self.study.user_attrs.get(VERDICT) != answer.verdict:
+            self.study.set_user_attr(VERDICT, answer.verdict)
+        return answer
+
+    def table(self) -> list[dict[str, Any]]:
+        """List all experiments, those that wait included.
+
+        Returns
+        -------
+        list of dict
+            As `StudyAnswer.table` does.
+        """
+        return StudyAnswer("open", study=self.study).table()
+
+    def log(self) -> list[dict[str, Any]]:
+        """List the corrections.
+
+        Returns
+        -------
+        list of dict
+            A row for each: when, trial, was, now, by.
+        """
+        rows = []
+        for when, each in entries(self.study.get_trials(deepcopy=False)):
+            rows.append(
+                {
+                    "when": when,
+                    "trial": each.trial,
+                    "was": each.was,
+                    "now": in_words(each.state, each.value, each.error),
+                    "by": each.by,
+                }
+            )
+        return rows
+
+    def trial(self, trial_number: int) -> FrozenTrial:
+        """The trial as it is after all corrections; BadInput if nobody was asked for it."""
+        trials = corrected(self.study)
+        known = isinstance(trial_number, int) and not isinstance(trial_number, bool)
+        if not known or not 0 <= trial_number < len(trials) or not by_hand(trials[trial_number]):
+            raise BadInput(
+                f"`trial` must be the number of an experiment that was asked for; got {trial_number!r:.80}. "
+                "`waiting()` lists those without a result."
+            )
+        return trials[trial_number]
+
+    def checked(self, value: object) -> float:
+        """The value as a number; BadInput if it is none, or lies outside of the range."""
+        try:
+            return as_objective(value, self.config.value_range)
+        except BadValue:
+            result = number(value, "value")
+            low, high = self.config.value_range or (-math.inf, math.inf)
+            raise BadInput(f"`value` must lie within the range {low:g} to {high:g}; got {result:g}.") from None
+
+    def _ask(self, by: str) -> Asked:
+        with Lease.begin(self.study) as lease:
+            try:
+                trial = optuna.trial.Trial(self.study, lease.trial_id)
+                _optuna.suggest(trial, distributions_of(self.space))
+                lease.hand_over(by)
+            except BaseException as problem:
+                empty = isinstance(problem, SpaceExhausted | NoSurvivors)
+                with suppress(UpdateFinishedTrialError):
+                    _optuna.set_attribute(
+                        self.study, lease.trial_id, CANCELLED, "nothing was left to ask for" if empty else "interrupted"
+                    )
+                    _optuna.set_state(self.study, lease.trial_id, TrialState.PRUNED if empty else TrialState.FAIL)
+                raise
+        return _asked(_optuna.trial_of(self.study, lease.trial_id))
+
+    def _number(self, trial: int | Mapping[str, Any]) -> int | None:
+        """The number of the trial that is meant, None if nobody was asked for these parameters."""
+        if isinstance(trial, Asked):
+            return trial.number
+        if not isinstance(trial, Mapping):
+            return self.trial(trial).number
+        self.space.encode(trial)  # what it refuses is refused here
+        wanted = {name: native(each) for name, each in trial.items()}
+        return next((each.number for each in self.waiting() if each == wanted), None)
+
+    def _asked_for(self, trial: int | Mapping[str, Any]) -> int:
+        found = self._number(trial)
+        if found is None:
+            raise BadInput(f"`trial` must be an experiment that waits for its result; none has {trial!r:.200}.")
+        return found
+
+    def _add(self, params: Mapping[str, Any], value: float, by: str) -> None:
+        """Add an experiment of the user's own."""
+        self.study.add_trial(
+            create_trial(
+                value=value,
+                params={name: native(params[name]) for name in self.space.parameters},
+                distributions=distributions_of(self.space),
+                system_attrs={BY_HAND: {"by": by}},
+            )
+        )
+
+    def judge(self, told: Correction, correct: bool) -> Told:
+        """What telling this would do, without doing it; BadInput if a result stands against it."""
+        before = self.trial(told.trial)
+        state, value, error = outcome(before)
+        if (state, value) == (told.state, told.value) and (state != "failed" or told.error in (error, NOT_GIVEN)):
+            return "known"
+        if state == "waiting":
+            return "told"
+        if not correct:
+            raise BadInput(
+                f"Trial {told.trial} has a result already: {in_words(*outcome(before))}; got "
+                f"{in_words(told.state, told.value, told.error)}. If the first one was wrong, correct it: pass `correct=True` "
+                "(on the command line, --correct)."
+            )
+        return "corrected"
+
+    def _end(self, told: Correction, correct: bool) -> Told:
+        """End a trial that waits; or correct it, if that was asked for."""
+        with Interrupts():
+            change = self.judge(told, correct)
+            if change == "told":
+                try:
+                    if self._finish(told):
+                        return "told"
+                except UpdateFinishedTrialError:  # somebody else was faster
+                    change = self.judge(told, correct)
+            if change != "known":
+                before = self.trial(told.trial)
+                replace(told, was=in_words(*outcome(before)), by=str(told.by)[:LONGEST_REASON]).log(self.study)
+        return change
+
+    def _finish(self, told: Correction) -> bool:
+        """End a trial that has had no result; False if it had one that was taken back, since it is finished for Optuna."""
+        trial_id = _optuna.id_of(self.trial(told.trial))
+        if _optuna.trial_of(self.study, trial_id).state.is_finished():
+            return False
+        if told.value is not None:
+            _optuna.set_state(self.study, trial_id, TrialState.COMPLETE, [told.value])
+        else:
+            _optuna.set_attribute(self.study, trial_id, CANCELLED if told.state == "cancelled" else ERROR, told.error)
+            _optuna.set_state(self.study, trial_id, TrialState.FAIL)
+        return True
+
+
+def _asked(trial: FrozenTrial) -> Asked:
+    return Asked(trial.params, trial.number, trial.datetime_start, trial.system_attrs[BY_HAND].get("by", ""))
+
+
+def _reason(why: str) -> str:
+    return str(why).strip()[:LONGEST_REASON] or NOT_GIVEN
