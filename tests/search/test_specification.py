@@ -37,7 +37,8 @@ def test_a_name_may_hold_spaces():
 @given(NUMBERS, st.sampled_from([">=", "<="]))
 def test_every_number_is_read_as_it_is_written(threshold, sense):
     found = Requirement.parse(f"x {sense} {threshold!r}")
-    assert found.threshold == threshold and found.sense == sense
+    assert found.threshold == threshold
+    assert found.sense == sense
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,8 @@ def test_a_quantile_meets_its_threshold_exactly_if_the_values_that_count_reach_t
         quantile = np.quantile(values, q, method="inverted_cdf")
         meets = quantile <= threshold if sense == "<=" else quantile >= threshold
         counted = np.mean([requirement.read(value) for value in values])
-        assert requirement.direction == "maximize" and requirement.limits == (0.0, 1.0)
+        assert requirement.direction == "maximize"
+        assert requirement.limits == (0.0, 1.0)
         assert (counted >= requirement.target) == meets
 
 
