@@ -135,7 +135,7 @@ class Requirement:
             threshold = float(found["threshold"])
         except ValueError:
             raise BadInput(f"`{called}` must end in a number, {wanted}; got {text!r:.80}.") from None
-        return cls(found["name"] if name is None else name, SENSES[found["sense"]], threshold)  # type: ignore[arg-type]
+        return cls(found["name"] if name is None else name, SENSES[found["sense"]], threshold)
 
     def __str__(self) -> str:
         what = {"mean": self.name, "rate": f"rate of {self.name}"}.get(str(self.statistic))
