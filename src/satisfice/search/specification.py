@@ -12,7 +12,7 @@ from satisfice.types import Noise
 
 Sense = Literal[">=", "<="]
 Statistic = Literal["mean", "rate"] | tuple[Literal["quantile"], float]
-SENSES = {">=": ">=", "<=": "<=", "≥": ">=", "≤": "<="}
+SENSES: dict[str, Sense] = {">=": ">=", "<=": "<=", "≥": ">=", "≤": "<="}
 EXAMPLE = "such as '>= 80' or '<= 2'"
 _TEXT = re.compile(r"(?P<name>.*?)\s*(?P<sense>[<>=≥≤!~]+)\s*(?P<threshold>.*)", re.DOTALL)
 
@@ -138,8 +138,9 @@ class Requirement:
         return cls(found["name"] if name is None else name, SENSES[found["sense"]], threshold)
 
     def __str__(self) -> str:
-        what = {"mean": self.name, "rate": f"rate of {self.name}"}.get(str(self.statistic))
-        what = f"quantile {self.statistic[1]:g} of {self.name}" if what is None else what  # type: ignore[str-format]
+        what = f"rate of {self.name}" if self.statistic == "rate" else self.name
+        if isinstance(self.statistic, tuple):
+            what = f"quantile {self.statistic[1]:g} of {self.name}"
         return f"{what} {self.sense} {self.threshold:.6g}"
 
     @property
