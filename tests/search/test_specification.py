@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satisfice.certify.eprocess import Bounded, level
+from satisfice.certificates.eprocess import Bounded, level
 from satisfice.errors import BadInput
 from satisfice.search.specification import Requirement, Specification
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from satisfice.certify.eprocess import checked_range
+from satisfice.certificates.eprocess import checked_range
 from satisfice.checks import number, stated_noise
 from satisfice.errors import BadInput
 from satisfice.types import Noise
