@@ -4,7 +4,7 @@
 
 A study has other settings with a few values each, of the same kind of noise, and one candidate whose true mean is the target, or
 a hair below. After every value of the candidate the test is chosen anew from all values of the study, and asked. "Chosen" is
-what `certify.shape.choose` gives, "Gaussian" the test without a look at the values. For Gaussian noise the candidate is truly
+what `certificates.shape.choose` gives, "Gaussian" the test without a look at the values. For Gaussian noise the candidate is truly
 good, and the table says how many values it takes.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from scipy.stats import binomtest, norm
 
-from satisfice.certify.eprocess import LearnedNoise, level
-from satisfice.certify.shape import choose
+from satisfice.certificates.eprocess import LearnedNoise, level
+from satisfice.certificates.shape import choose
 from satisfice.types import Array
 
 Draw = Callable[[Generator, float, int], Array]  # n values at a setting of a level; level 0 is the candidate

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import norm
 
 from satisfice import Box, FixedModel, Search
-from satisfice.certify.eprocess import LearnedNoise, level
+from satisfice.certificates.eprocess import LearnedNoise, level
 from satisfice.gp.kernels import Stationary
 
 OUT = Path(__file__).parent / "images" / "concepts"

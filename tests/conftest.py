@@ -26,7 +26,7 @@ TESTS = Path(__file__).parent
 COMPUTES = {
     TESTS / name
     for name in (
-        *("acquisition", "certify", "domain/test_product.py", "gp", "rules", "search", "test_sklearn.py"),
+        *("acquisition", "certificates", "domain/test_product.py", "gp", "rules", "search", "test_sklearn.py"),
         *("paper/theory", "paper/problems", "paper/test_regret.py", "paper/experiments/test_published.py"),
         *(
             "bench/test_default_benches.py",

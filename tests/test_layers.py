@@ -17,7 +17,7 @@ LAYERS = [
     {"gp"},
     {"acquisition"},
     {"rules"},
-    {"certify"},
+    {"certificates"},
     {"search"},
     {"study", "sklearn"},
     {"report"},

@@ -66,7 +66,7 @@ def spaces():
             lambda t: (t[0], t[0] + t[1], min(t[2], max(t[1], 1)))
         ),
         st.tuples(finite, finite).map(lambda pair: tuple(sorted(pair))),
-        st.tuples(st.floats(1e-9, 1e-3), st.floats(1e-3, 1e9)).map(lambda pair: (*pair, "log")),
+        st.tuples(st.floats(1e-9, 1e-3), st.floats(2e-3, 1e9)).map(lambda pair: (*pair, "log")),
         st.tuples(st.integers(-50, 50), st.integers(0, 80)).map(lambda t: (t[0] / 10, (t[0] + t[1]) / 10, 0.1)),
         st.lists(choice, min_size=1, max_size=4, unique=True),
     )

@@ -112,8 +112,8 @@ ITEMS = {
         ("gp/test_evidence.py::test_the_evidence_and_its_gradient_equal_fifty_digit_values",
          "gp/test_posterior.py::test_the_posterior_equals_the_explicit_inverse",
          "acquisition/test_formulas.py::test_log_expected_excess_equals_high_precision",
-         "certify/test_eprocess.py::test_many_standard_deviations_below_the_target_are_no_evidence",
-         "certify/test_eprocess.py::test_many_values_below_the_target_are_no_evidence_either"),
+         "certificates/test_eprocess.py::test_many_standard_deviations_below_the_target_are_no_evidence",
+         "certificates/test_eprocess.py::test_many_values_below_the_target_are_no_evidence_either"),
     ),
     18: Item(
         "Any finite data give a finite question within the bounds",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from studies import SPACE, score, study
 
-from satisfice.certify.share import ShareBound
+from satisfice.certificates.share import ShareBound
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.report import page, slices

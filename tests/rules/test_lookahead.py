@@ -122,7 +122,7 @@ def test_the_information_of_gs_joint_is_that_of_dense_quadrature_with_the_multiv
         move = covariance[:, i] / np.sqrt(variance)
         later = covariance - np.outer(move, move) + 1e-9 * np.eye(len(points))
         below = [
-            multivariate_normal.cdf(np.full(len(points), TARGET), mean + xi * move, later, rng=default_rng(0))
+            multivariate_normal(mean + xi * move, later, seed=default_rng(0)).cdf(np.full(len(points), TARGET))
             for xi in norm.ppf(shares)
         ]
         expected.append(entropy(np.mean(below)) - np.mean([entropy(p) for p in below]))

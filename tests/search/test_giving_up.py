@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from satisfice import Box, Finite, Search
-from satisfice.certify.share import noise_free, share_bound
+from satisfice.certificates.share import noise_free, share_bound
 from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Stationary
 from satisfice.gp.models import FixedModel

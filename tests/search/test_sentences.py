@@ -22,7 +22,7 @@ CERTIFIED = (
 )
 SKEWED = "(; but they look skewed: .*)?"
 HERE, SEARCH, GIVING_UP = "search.test_sentences:", "search.test_search:", "search.test_giving_up:"
-SHAPE, SHARE, TESTS = "certify.test_shape:", "certify.test_share:", "certify.test_eprocess:"
+SHAPE, SHARE, TESTS = "certificates.test_shape:", "certificates.test_share:", "certificates.test_eprocess:"
 INVENTORY = [
     ("verdict good: the target is met", SHAPE + "test_what_is_chosen_holds_at_the_boundary"),
     ("verdict none: no setting reaches the target", SEARCH + "test_a_table_of_every_setting_is_no_proof"),
@@ -33,7 +33,7 @@ INVENTORY = [
     ("certificate one value is enough: `noise=0` was stated", HERE + "test_what_is_stated_is_called_stated"),
     (
         r"certificate (\d+) of \1 repeats at \d+ settings? were identical; taken to be noise-free",
-        "certify.test_exactness:test_noisy_objectives_are_rarely_called_good_for_being_noise_free",
+        "certificates.test_exactness:test_noisy_objectives_are_rarely_called_good_for_being_noise_free",
     ),
     (
         CERTIFIED + "Gaussian noise with the stated standard deviation" + SKEWED,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from satisfice.certify.eprocess import level, lower_bound
+from satisfice.certificates.eprocess import level, lower_bound
 from satisfice.checks import sign_of
 from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import NumericalFailure

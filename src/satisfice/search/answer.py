@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
-from satisfice.certify.eprocess import Certificate
-from satisfice.certify.share import ShareBound
+from satisfice.certificates.eprocess import Certificate
+from satisfice.certificates.share import ShareBound
 from satisfice.types import Array
 
 Verdict = Literal["good", "none", "unlikely", "open"]

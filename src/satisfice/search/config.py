@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from satisfice.certify.eprocess import checked_range
+from satisfice.certificates.eprocess import checked_range
 from satisfice.checks import checked_direction, number, sign_of, stated_noise, whole
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.special import ndtr
 
-from satisfice.certify.replicates import key_of
-from satisfice.certify.share import (
+from satisfice.certificates.replicates import key_of
+from satisfice.certificates.share import (
     Reading,
     ShareBound,
     gaussian_noise,

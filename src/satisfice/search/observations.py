@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.certify.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise
-from satisfice.certify.replicates import ReplicateLog, certificate, key_of
-from satisfice.certify.shape import Choice, Rate, choose, ends_of_a_rate
+from satisfice.certificates.eprocess import Bounded, Certificate, EProcess, KnownNoise, LearnedNoise
+from satisfice.certificates.replicates import ReplicateLog, certificate, key_of
+from satisfice.certificates.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numpy.random import default_rng
 
 from satisfice.blas import one_blas_thread
-from satisfice.certify.eprocess import Certificate
+from satisfice.certificates.eprocess import Certificate
 from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import taken
-from satisfice.certify.replicates import ReplicationPlan, key_of
+from satisfice.certificates.replicates import ReplicationPlan, key_of
 from satisfice.errors import BadInput
 from satisfice.rules import Rule
 from satisfice.rules.baselines import Sobol

@@ -7,9 +7,9 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
-from satisfice.certify.hope import Outlook, outlook
-from satisfice.certify.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
-from satisfice.certify.shape import rescaled
+from satisfice.certificates.hope import Outlook, outlook
+from satisfice.certificates.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
+from satisfice.certificates.shape import rescaled
 from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
 from satisfice.gp.models import Dataset, Fit, FixedModel, Model

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.certify.eprocess import Certificate, EProcess, level, look_skewed, lower_bound
-from satisfice.certify.exactness import Exactness, exactness
+from satisfice.certificates.eprocess import Certificate, EProcess, level, look_skewed, lower_bound
+from satisfice.certificates.exactness import Exactness, exactness
 from satisfice.types import Array
 
 PATIENCE = 20  # replicates that are always affordable

@@ -12,7 +12,7 @@ from numpy.random import default_rng
 from scipy.integrate import dblquad, quad
 from scipy.stats import norm, skew
 
-from satisfice.certify.eprocess import (
+from satisfice.certificates.eprocess import (
     PRIOR,
     Bounded,
     Certificate,

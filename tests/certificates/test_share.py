@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import binom, norm
 
-from satisfice.certify.share import (
+from satisfice.certificates.share import (
     Reading,
     ShareBound,
     gaussian_noise,

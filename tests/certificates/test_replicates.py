@@ -5,8 +5,8 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
-from satisfice.certify.eprocess import Bounded, KnownNoise, LearnedNoise
-from satisfice.certify.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
+from satisfice.certificates.eprocess import Bounded, KnownNoise, LearnedNoise
+from satisfice.certificates.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
 from satisfice.domain.parameters import Levels, LogInteger
 from satisfice.domain.product import Product
 from satisfice.errors import BadInput

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp, ndtri
 
-from satisfice.certify.eprocess import BETS, Bounded, EProcess, LearnedNoise
+from satisfice.certificates.eprocess import BETS, Bounded, EProcess, LearnedNoise
 from satisfice.gp.scaling import OutputScaler
 from satisfice.types import Array
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import binom, skew
 
-from satisfice.certify.eprocess import Bounded, LearnedNoise, lower_bound
-from satisfice.certify.shape import FEW, Gaussian, RangeSeen, Rate, choose, pooled
+from satisfice.certificates.eprocess import Bounded, LearnedNoise, lower_bound
+from satisfice.certificates.shape import FEW, Gaussian, RangeSeen, Rate, choose, pooled
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

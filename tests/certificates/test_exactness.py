@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import norm
 
-from satisfice.certify.exactness import exactness, is_coarse
+from satisfice.certificates.exactness import exactness, is_coarse
 
 
 def test_one_repeat_that_differs_is_noise_for_good():
