@@ -11,7 +11,7 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"errors", "types", "blas"},
+    {"errors", "types", "blas", "numerals"},
     {"checks", "extras"},
     {"domain"},
     {"gp"},

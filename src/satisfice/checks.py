@@ -1,7 +1,5 @@
 """The checks of inputs: an error names the argument, what it must be, what it was, and what to do."""
 
-import math
-import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from numbers import Integral, Real
@@ -15,8 +13,6 @@ from satisfice.types import Noise
 
 T = TypeVar("T")
 SHOWN = 80  # characters of a refused value that the message shows
-WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})\Z")  # 007 is a text
-REAL = re.compile(r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z")
 
 
 def number(value: object, name: str, alternatives: str = "", hint: str = "") -> float:
@@ -33,26 +29,6 @@ def number(value: object, name: str, alternatives: str = "", hint: str = "") -> 
     if not np.isfinite(converted):
         raise BadInput(f"`{name}` must be a finite number{alternatives}; got {value!r:.80}.{hint}")
     return converted
-
-
-def read_number(text: str) -> int | float | None:
-    """Return the number that is written, integer or real; None if it is none or not finite.
-
-    Parameters
-    ----------
-    text
-        The text.
-
-    Returns
-    -------
-    int | float | None
-        The number, or None.
-    """
-    if WHOLE.match(text):
-        return int(text)
-    if REAL.match(text) and math.isfinite(number := float(text)):
-        return number
-    return None
 
 
 def checked_direction(direction: str) -> str:

@@ -70,7 +70,7 @@ def test_a_good_setting_is_found_told_and_reported():
     assert answer["evaluations"] == len(trials())  # nothing was evaluated again
     assert -((answer["params"]["x"] - 0.3) ** 2) - (answer["params"]["y"] - 0.6) ** 2 == answer["value"] >= -0.01
     status = run("status", "--json", "--csv", "all.csv")
-    assert {**answer, "running": 0} == json.loads(status.stdout)
+    assert {**answer, "running": 0, "waiting": []} == json.loads(status.stdout)
     rows = read_csv("all.csv")
     assert [float(row["value"]) for row in rows] == [trial.value for trial in trials()]
     assert [float(row["x"]) for row in rows] == [trial.params["x"] for trial in trials()]

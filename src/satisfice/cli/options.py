@@ -9,8 +9,8 @@ from typing import Any
 
 import rich_click as click
 
-from satisfice.checks import read_number
 from satisfice.errors import BadInput
+from satisfice.numerals import read_number
 
 HELP = {
     "help_option_names": ["-h", "--help"],

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from satisfice.checks import read_number
 from satisfice.errors import BadInput
+from satisfice.numerals import read_number
 
 FORMS = "name=low:high, name=low:high:log, name=low:high:step=0.5, name=a,b,c or name=value"
 Parameter = tuple[float | str, ...] | list[float | str]  # a range, or choices

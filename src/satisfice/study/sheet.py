@@ -10,9 +10,9 @@ from typing import Any
 
 from optuna.trial import TrialState
 
-from satisfice.checks import read_number
 from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import BadInput
+from satisfice.numerals import read_number
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import NOT_GIVEN, Correction
 from satisfice.study.stored import Asked, StoredSearch
