@@ -13,11 +13,12 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, write_csv
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
 from satisfice.cli.params import read_params
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
     from satisfice.search.answer import Answer
