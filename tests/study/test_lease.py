@@ -153,7 +153,7 @@ def test_a_bad_value_fails_the_trial_with_a_reason(study):
     assert (
         trial_of(lease)
         .system_attrs[ERROR]
-        .startswith("BadValue: The objective must return a finite number; it returned '1,5'")
+        .startswith("WrongType: The objective must return a finite number; it returned '1,5'")
     )
 
 

@@ -12,7 +12,7 @@ BEGINNING, END = 2000, 6000  # characters that are kept of one that is longer
 def reason_of(problem: BaseException) -> str:
     """Describe an exception in one line, even one that cannot be printed."""
     try:
-        if type(problem) is EvaluationFailed:
+        if type(problem) is EvaluationFailed:  # of one in this process the class says something
             return str(problem)
         return f"{type(problem).__name__}: {problem}".strip()
     except Exception:
