@@ -72,6 +72,7 @@ _MODULES = {
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -81,6 +82,7 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
