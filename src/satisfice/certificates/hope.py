@@ -13,6 +13,7 @@ from numpy.random import Generator
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import Climbers, climb, descending
 from satisfice.acquisition.scores import probability_score
+from satisfice.domain.region import Region
 from satisfice.gp.posterior import cholesky
 from satisfice.types import Array
 
@@ -60,7 +61,8 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     order = descending(scores)
     tops = points[:0]
     if belief.points is None:
-        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
+        region = belief.domain if isinstance(belief.domain, Region) else None
+        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score), region=region).points)
     points = np.vstack([tops, points[order[:DRAWN]]])
     normal = rng.standard_normal((len(points), DRAWS))
     doubt = 0.0
