@@ -2,7 +2,8 @@
 
 Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at face value, the model gives
 up far too early. Draws of a learned model therefore get the tails of a Student distribution, and with a probability that falls
-with the number of evaluated points we disregard the model. Both were calibrated on problems like those of the paper.
+with the number of evaluated points we disregard the model; the tails as well shrink with that number. Both were calibrated on
+problems like those of the paper.
 """
 
 from typing import NamedTuple
@@ -18,7 +19,8 @@ from satisfice.types import Array
 
 DRAWS = 256
 CLIMBED = 10  # the number of most promising points from which the probability of being good is maximised
-TAILS = 3  # degrees of freedom of the draws of a learned model
+TAILS = 3  # degrees of freedom of the draws of a model that was learned from few points
+EARNED = 3.5  # one more for each EARNED (d + 1) points: what is learned from many is known better
 TRUST = 7.0  # a learned model is disregarded with probability exp(-n / (TRUST (d + 1)))
 SURE = 0.95  # no need to look further once one of the best points is good with this probability
 DRAWN = 160  # the number of most promising points that are drawn jointly
@@ -65,7 +67,8 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     normal = rng.standard_normal((len(points), DRAWS))
     doubt = 0.0
     if learned_from is not None:
-        normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
+        freedom = TAILS + learned_from / (EARNED * (belief.domain.dimension + 1))
+        normal *= np.sqrt(freedom / rng.chisquare(freedom, DRAWS))
         doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
     hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
     best = float(belief.probability_good(points).max())

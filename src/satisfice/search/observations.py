@@ -51,7 +51,7 @@ class Observations:
     def __init__(self, domain: Domain, config: SearchConfig) -> None:
         d = domain.dimension
         self.domain, self.config = domain, config
-        self.replicates = ReplicateLog(target=config.goal)
+        self.replicates = ReplicateLog(target=config.goal, size=domain.size)
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
         self._fresh: list[bool] = []  # whether each value is

@@ -259,9 +259,10 @@ class Search:
             basis, share, draws = "", None, self.surrogate.draws
             if verdict == "open":
                 verdict, basis = self._nothing_left()
-            if verdict == "open" and self.surrogate.lost_hope and draws.found and not self._concludes:
+            lost = verdict == "open" and self.surrogate.lost_hope
+            if verdict == "open" and (lost or self.surrogate.long_in_vain) and draws.found and not self._concludes:
                 share = draws.bound()
-                verdict = "unlikely" if draws.enough and draws.calibrated() else "open"
+                verdict = "unlikely" if lost and draws.enough and draws.calibrated() else "open"
         needed = cost
         if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
             needed = 1 / outlook.best_bet

@@ -17,6 +17,7 @@ from satisfice.search.draws import Draws
 from satisfice.search.observations import Observations
 
 BEST = 5  # the number of best points whose neighbourhoods are searched
+LONG = 33  # a search in vain is long from LONG (d + 1) different settings on
 SILENT, LOUD = 1e-9, 1e3  # limits of the noise in the model's units: below there is none, above there is nothing else
 
 
@@ -145,12 +146,20 @@ class Surrogate:
 
         A known kernel on a finite domain needs no draws: its confidence bounds prove more.
         """
-        if not (self.config.give_up and self.config.confirm) or self.observations.certificate is not None:
-            return False
-        if isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite):
-            return False
-        now = self.outlook()
+        now = self.outlook() if self._may_draw else None
         return now is not None and now.hope < self.config.error_rate
+
+    @property
+    def long_in_vain(self) -> bool:
+        """Whether the search has evaluated so many settings in vain that it now draws every second one at random."""
+        seen = self.observations
+        return self._may_draw and len(seen.replicates.first) >= LONG * (seen.domain.dimension + 1)
+
+    @property
+    def _may_draw(self) -> bool:
+        """Whether a search that is not getting anywhere draws settings at random."""
+        known = isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite)
+        return self.config.give_up and self.config.confirm and self.observations.certificate is None and not known
 
     def _learned_from(self) -> int | None:
         """The number of points that the model was learned from, as `outlook` needs it."""
