@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
     from satisfice.search.search import Search
+    from satisfice.search.specification import Requirement, Specification
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -42,11 +43,14 @@ __all__ = [
     "MissingExtra",
     "NoSurvivors",
     "NumericalFailure",
+    "Requirement",
+    "RequirementAnswer",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
     "Space",
     "SpaceExhausted",
+    "Specification",
     "StorageFailed",
     "TooManyFailures",
     "answer_of",
@@ -76,8 +80,9 @@ _MODULES = {
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer"],
+    "search.answer": ["Answer", "RequirementAnswer"],
     "search.search": ["Search"],
+    "search.specification": ["Requirement", "Specification"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],

@@ -307,10 +307,18 @@ def interrupted(
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
+def command_of(pid: str) -> str:
+    """The words of a running process; an empty text for one that has ended. A busy machine soon gives its id to another."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def check_ended_by(number: int, ended: subprocess.CompletedProcess[str]) -> None:
     assert (ended.returncode, ended.stdout) == (128 + number, "")
     assert ended.stderr.startswith("Stopped. All evaluations so far are kept in satisfice.db. To continue:")
-    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    assert [words for pid in Path("begun").read_text().split() if "begun" in (words := command_of(pid))] == []
     states = [trial.state.name for trial in trials()]
     assert states.count("COMPLETE") == 2
     assert "RUNNING" not in states

@@ -6,12 +6,14 @@ with the number of evaluated points we disregard the model; the tails as well sh
 problems like those of the paper.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief, JointBelief
 from satisfice.acquisition.optimise import Climbers, climb, descending
 from satisfice.acquisition.scores import probability_score
 from satisfice.gp.posterior import cholesky
@@ -54,6 +56,63 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
         sure = float(belief.probability_good(belief.best).max())
         if sure >= SURE:
             return Outlook(sure, sure)
+    points = _likeliest(belief, rng)
+    normal = rng.standard_normal((len(points), DRAWS))
+    doubt = 0.0
+    if learned_from is not None:
+        normal *= _tails(rng, learned_from, belief.domain.dimension)
+        doubt = _doubt(learned_from, belief.domain.dimension)
+    hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
+    best = float(belief.probability_good(points).max())
+    return Outlook(doubt + (1 - doubt) * max(hope, best), best)
+
+
+def joint_outlook(belief: JointBelief, rng: Generator, *, learned_from: Sequence[int | None]) -> Outlook:
+    """Estimate P(f_i(x) >= target_i for all i at some x), by independent joint draws of each requirement's function.
+
+    A requirement whose model is disregarded is no obstacle anywhere. They are disregarded together, since it is the number of
+    evaluations that makes a model doubtful: in a draw with the uniform number v, those whose probability of that is above v.
+
+    Parameters
+    ----------
+    belief
+        What is known of each requirement.
+    rng
+        The random numbers of the draws.
+    learned_from
+        As in `outlook`, for each requirement.
+
+    Returns
+    -------
+    Outlook
+        The probability, and that of the best point.
+    """
+    if len(belief.best):
+        sure = float(belief.probability_good(belief.best).max())
+        if sure >= SURE:
+            return Outlook(sure, sure)
+    points = _likeliest(belief, rng)
+    good = np.ones((len(points), DRAWS), dtype=bool)
+    uniform = (np.arange(DRAWS) + 0.5) / DRAWS
+    for part, count in zip(belief.parts, learned_from, strict=True):
+        weights = np.array([weight for weight, _ in part.members])
+        drawn = rng.choice(len(weights), DRAWS, p=weights / weights.sum())
+        normal = rng.standard_normal((len(points), DRAWS))
+        doubt = 0.0
+        if count is not None:
+            normal *= _tails(rng, count, belief.domain.dimension)
+            doubt = _doubt(count, belief.domain.dimension)
+        for k in np.unique(drawn):
+            mean, covariance = part.members[k][1].joint(points)
+            L, _ = cholesky(covariance)
+            own = drawn == k
+            good[:, own] &= (mean[:, None] + L @ normal[:, own] >= part.target) | (uniform[own] < doubt)
+    best = float(belief.probability_good(points).max())
+    return Outlook(max(float(good.any(axis=0).mean()), best), best)
+
+
+def _likeliest(belief: AnyBelief, rng: Generator) -> Array:
+    """The points (m, d) of the domain that are most likely to be good, those found by climbing first."""
     score = probability_score(belief, belief.target)
     points = belief.points
     if points is None:
@@ -63,16 +122,18 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     tops = points[:0]
     if belief.points is None:
         tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
-    points = np.vstack([tops, points[order[:DRAWN]]])
-    normal = rng.standard_normal((len(points), DRAWS))
-    doubt = 0.0
-    if learned_from is not None:
-        freedom = TAILS + learned_from / (EARNED * (belief.domain.dimension + 1))
-        normal *= np.sqrt(freedom / rng.chisquare(freedom, DRAWS))
-        doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
-    hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
-    best = float(belief.probability_good(points).max())
-    return Outlook(doubt + (1 - doubt) * max(hope, best), best)
+    return np.vstack([tops, points[order[:DRAWN]]])
+
+
+def _tails(rng: Generator, learned_from: int, dimension: int) -> Array:
+    """Factors of normal draws (DRAWS,) that make them Student draws of `TAILS` + n / (`EARNED` (d + 1)) degrees of freedom."""
+    freedom = TAILS + learned_from / (EARNED * (dimension + 1))
+    return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, DRAWS)))
+
+
+def _doubt(learned_from: int, dimension: int) -> float:
+    """The probability with which a model that was learned from so many points is disregarded."""
+    return float(np.exp(-learned_from / (TRUST * (dimension + 1))))
 
 
 def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:

@@ -232,8 +232,7 @@ def plan_replication(
 ) -> ReplicationPlan:
     """Compare what it would cost to certify each prospect.
 
-    A prospect that lacks evidence e, to which each fresh value adds about `test.rate`, needs e / rate values. The cheapest one is
-    replicated if that is affordable; otherwise the search explores for a better one.
+    The cheapest one is replicated if that is affordable; otherwise the search explores for a better one.
 
     Parameters
     ----------
@@ -255,14 +254,31 @@ def plan_replication(
     ReplicationPlan
         The point to replicate, if one is affordable.
     """
-    affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
+    return cheapest_plan(costs_of(test, prospects, target, delta, tested), delta, tested, evaluations, repeats)
+
+
+def costs_of(
+    test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int
+) -> dict[Prospect, float]:
+    """The expected number of fresh values that certify each prospect; the parameters are those of `plan_replication`.
+
+    A prospect that lacks evidence e, to which each fresh value adds about `test.rate`, needs e / rate values.
+    """
     to_start, to_continue = (-np.log(level(delta, max(k, 1))) for k in (tested + 1, tested))
     costs = {}
     for prospect in prospects:
         if prospect.gap > 0:
             missing = (to_continue if prospect.tested else to_start) - prospect.evidence
             costs[prospect] = max(missing / max(test.rate(prospect.gap, prospect.spread, target), 1e-300), 1.0)
-    margin = float(np.sqrt(2 * to_start / affordable))
+    return costs
+
+
+def cheapest_plan(
+    costs: dict[Prospect, float], delta: float, tested: int, evaluations: int, repeats: int
+) -> ReplicationPlan:
+    """The plan for what each prospect costs; the other parameters are those of `plan_replication`."""
+    affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
+    margin = float(np.sqrt(2 * -np.log(level(delta, tested + 1)) / affordable))
     if not costs:
         return ReplicationPlan(None, None, np.inf, margin)
     chosen = min(costs, key=lambda prospect: costs[prospect])

@@ -23,13 +23,13 @@ by_option = click.option("--by", default="", metavar="WHO", help="Who says so, f
 
 
 @command(negative=True)
-@click.argument("what", metavar="SHEET.csv|NUMBER")
+@click.argument("what", metavar="SHEET|NUMBER")
 @click.argument("value", type=NUMBER, required=False)
 @study_options
 @correct_option
 @by_option
 def tell(what: str, value: float | None, storage: str, name: str, correct: bool, by: str) -> int:
-    """Tell results: a filled sheet, or the value of one experiment.
+    """Tell results: a filled sheet (CSV or Excel), or the value of one experiment.
 
     A sheet with a wrong cell changes nothing, and the message names the cell. Rows that are still empty go on waiting.
     Telling the same results once more is harmless.

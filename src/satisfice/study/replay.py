@@ -237,7 +237,7 @@ class StudyReplay:
         if self.config.noise != 0 or not done:
             return Answer("open")
         best = max(done, key=lambda trial: sign * trial.value)
-        good = sign * best.value >= sign * self.config.target
+        good = sign * best.value >= self.config.goal
         return Answer(
             "good" if good else "open", value=best.value, interval=(best.value, best.value), params=dict(best.params)
         )

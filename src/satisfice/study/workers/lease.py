@@ -110,10 +110,10 @@ class Lease:
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
 
-    def hand_over(self, by: str) -> None:
+    def hand_over(self, by: str, key: str = "") -> None:
         """Leave the trial to a person: from now on nobody renews its lease, and nobody takes that for a death."""
         with self._turn:
-            self._write(BY_HAND, {"by": by})
+            self._write(BY_HAND, {"by": by, "key": key} if key else {"by": by})
             self._finished = True
 
     def prune(self) -> None:
