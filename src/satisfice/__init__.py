@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from satisfice.errors import (
         BadInput,
         BadValue,
+        EvaluationFailed,
         LeaseLost,
         MissingExtra,
         NoSurvivors,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         SpaceExhausted,
         StorageFailed,
         TooManyFailures,
+        WrongType,
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
@@ -36,6 +38,7 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
@@ -53,6 +56,7 @@ __all__ = [
     "Specification",
     "StorageFailed",
     "TooManyFailures",
+    "WrongType",
     "answer_of",
     "find",
     "open_search",
@@ -68,6 +72,7 @@ _MODULES = {
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -77,6 +82,7 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],

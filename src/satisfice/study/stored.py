@@ -291,6 +291,10 @@ class StoredSearch:
     def checked(self, value: object) -> float:
         """The value as a number; BadInput if it is none, or lies outside of the range."""
         try:
+            if isinstance(
+                value, str | bytes
+            ):  # of what a person types, "1,5" or "93 %", the form has to say what it is
+                raise BadValue
             return as_objective(value, self.config.value_range)
         except BadValue:
             result = number(value, "value")
