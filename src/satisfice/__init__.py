@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from satisfice.errors import (
         BadInput,
         BadValue,
+        EvaluationFailed,
         LeaseLost,
         MissingExtra,
         NoSurvivors,
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
         SpaceExhausted,
         StorageFailed,
         TooManyFailures,
+        WrongType,
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
     from satisfice.search.search import Search
+    from satisfice.search.specification import Requirement, Specification
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -36,6 +39,7 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
@@ -44,13 +48,17 @@ __all__ = [
     "Mixture",
     "NoSurvivors",
     "NumericalFailure",
+    "Requirement",
+    "RequirementAnswer",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
     "Space",
     "SpaceExhausted",
+    "Specification",
     "StorageFailed",
     "TooManyFailures",
+    "WrongType",
     "answer_of",
     "find",
     "open_search",
@@ -67,6 +75,7 @@ _MODULES = {
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -76,11 +85,13 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer"],
+    "search.answer": ["Answer", "RequirementAnswer"],
     "search.search": ["Search"],
+    "search.specification": ["Requirement", "Specification"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],

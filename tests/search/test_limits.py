@@ -200,3 +200,19 @@ def test_a_function_that_raises_late_loses_nothing():
     assert search.answer().evaluations == 4
     search.tell(search.ask(), 0.1)
     assert search.answer().evaluations == 5
+
+
+@pytest.mark.parametrize("rule", ["pg", "eg", "aspire", "ts", "sts", "random", "sobol"])
+def test_several_requirements_keep_the_constraints(rule):
+    space = Space.of({**SQUARE, "k": (0, 9)}, ["a + b <= 0.9", lambda p: p["k"] != 3])
+    search = Search(space, {"yield": ">= 0.8", "cost": "<= 0.1"}, rule, noise=0, seed=1)
+    search.tell({"a": 0.9, "b": 0.9, "k": 1}, {"yield": 1.0, "cost": 0.0}, fresh=False)
+    with pytest.raises(BadInput, match="it breaks 'a"):
+        search.tell({"a": 0.9, "b": 0.9, "k": 1}, {"yield": 1.0, "cost": 0.0})
+    for _ in range(8):
+        params = search.ask()
+        assert params["a"] + params["b"] <= 0.9
+        assert params["k"] != 3
+        search.tell(params, {"yield": params["a"], "cost": params["b"] + params["k"] / 90})
+        answer = search.answer()
+        assert answer.params["a"] + answer.params["b"] <= 0.9
