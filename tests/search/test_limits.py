@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from satisfice import BadInput, FixedModel, Mixture, Search, Space
+from satisfice import BadInput, FixedModel, Mixture, Requirement, Search, Space
 from satisfice.domain.region import Region
 from satisfice.errors import NoSurvivors, SatisficeWarning, SpaceExhausted
 from satisfice.gp.kernels import Stationary
@@ -205,7 +205,8 @@ def test_a_function_that_raises_late_loses_nothing():
 @pytest.mark.parametrize("rule", ["pg", "eg", "aspire", "ts", "sts", "random", "sobol"])
 def test_several_requirements_keep_the_constraints(rule):
     space = Space.of({**SQUARE, "k": (0, 9)}, ["a + b <= 0.9", lambda p: p["k"] != 3])
-    search = Search(space, {"yield": ">= 0.8", "cost": "<= 0.1"}, rule, noise=0, seed=1)
+    target = [Requirement("yield", ">=", 0.8, noise=0), Requirement("cost", "<=", 0.1, noise=0)]
+    search = Search(space, target, rule, seed=1)
     search.tell({"a": 0.9, "b": 0.9, "k": 1}, {"yield": 1.0, "cost": 0.0}, fresh=False)
     with pytest.raises(BadInput, match="it breaks 'a"):
         search.tell({"a": 0.9, "b": 0.9, "k": 1}, {"yield": 1.0, "cost": 0.0})
