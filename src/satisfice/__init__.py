@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
     from satisfice.search.answer import Answer
+    from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
+    from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -35,6 +37,7 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "CertifyAnswer",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
@@ -50,6 +53,7 @@ __all__ = [
     "StorageFailed",
     "TooManyFailures",
     "answer_of",
+    "certify",
     "find",
     "open_search",
     "open_study",
@@ -77,7 +81,9 @@ _MODULES = {
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
     "search.answer": ["Answer"],
+    "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
+    "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],
