@@ -113,7 +113,7 @@ class Runs:
             above = values - self.target
             self._sums += above
             self._squares += above**2
-            by = np.sqrt(self._squares) if isinstance(self.test, StudentGate) else self.test.sigma  # type: ignore[union-attr]
+            by = np.sqrt(self._squares) if isinstance(self.test, StudentGate) else self.test.sigma
             reached = self._sums / by >= self._bars[m - 1]
         self.first[reached & (self.first == NEVER)] = m
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from satisfice.errors import (
         BadInput,
         BadValue,
+        EvaluationFailed,
         LeaseLost,
         MissingExtra,
         NoSurvivors,
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
         SpaceExhausted,
         StorageFailed,
         TooManyFailures,
+        WrongType,
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
     from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
+    from satisfice.search.specification import Requirement, Specification
     from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
@@ -38,6 +41,7 @@ __all__ = [
     "BadValue",
     "Box",
     "CertifyAnswer",
+    "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
@@ -45,13 +49,17 @@ __all__ = [
     "MissingExtra",
     "NoSurvivors",
     "NumericalFailure",
+    "Requirement",
+    "RequirementAnswer",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
     "Space",
     "SpaceExhausted",
+    "Specification",
     "StorageFailed",
     "TooManyFailures",
+    "WrongType",
     "answer_of",
     "certify",
     "find",
@@ -68,6 +76,7 @@ _MODULES = {
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -77,12 +86,14 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer"],
+    "search.answer": ["Answer", "RequirementAnswer"],
     "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
+    "search.specification": ["Requirement", "Specification"],
     "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],

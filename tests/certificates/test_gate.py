@@ -129,10 +129,10 @@ def test_the_student_gate_gains_nothing_on_average_at_or_below_the_target(m, f):
     at = t.ppf(tails)
     found = float(np.exp(student_evidence(np.full(1200, m), at * np.sqrt(m / (m - 1 + at**2)))) @ weights)
     assert found <= 1.01
-    if f == 0:
-        assert found > 0.9  # lowered only where the sum is negative
-    else:
+    if f < 0:
         assert found < 1
+    elif m <= 3:  # for more values much of the mean lies beyond the quantiles
+        assert found > 0.9  # lowered only where the sum is negative
 
 
 @pytest.mark.parametrize("success", [0.3, 0.6, 0.8])

@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 from optuna.storages import InMemoryStorage
 
-from satisfice import BadInput, TooManyFailures, certify, find
+from satisfice import BadInput, TooManyFailures, WrongType, certify, find
 from satisfice.search.specification import Requirement
 from satisfice.study.certify import Numbered
 from satisfice.study.gate_replay import GateReplay, gate_answer_of
@@ -161,8 +161,13 @@ def test_runs_that_fail_are_counted_and_a_broken_one_ends_it():
 def test_values_that_cannot_be_used_are_failures():
     with pytest.raises(TooManyFailures, match="within the range 0 to 1"):
         certify(lambda: 93.0, ">= 0.9", value_range=(0, 1))
-    with pytest.raises(TooManyFailures, match="must return a dict with 'a'"):
+    with pytest.raises(WrongType, match="must return a dict with 'a'"):
         certify(lambda: 93.0, {"a": ">= 0.9", "b": ">= 1"})
+    with pytest.raises(TooManyFailures, match="must return a dict with 'a', 'b'"):
+        certify(lambda: {"a": 1.0}, {"a": ">= 0.9", "b": ">= 1"})
+    for asked in ({"rate": True}, {"noise": 1.0}):
+        with pytest.raises(WrongType, match="A `return` may be missing"):
+            certify(lambda: None, ">= 0.9", **asked)
     assert "must return True or False" in str(certify(lambda: 0.93, ">= 0.9", rate=True))
 
 

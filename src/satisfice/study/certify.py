@@ -13,16 +13,17 @@ from numpy.random import default_rng
 from optuna.storages import BaseStorage
 
 from satisfice.checks import as_objective, checked_direction, drawn_seed, number, stated_noise, whole
-from satisfice.errors import BadInput, BadValue
+from satisfice.errors import BadInput, BadValue, WrongType
 from satisfice.search.gate_answer import CertifyAnswer
 from satisfice.search.specification import Requirement, Specification
 from satisfice.study.config import StudyConfig
 from satisfice.study.gate_progress import GateProgress
 from satisfice.study.gate_replay import FAILED, VALUES, GateConfig, GateSampler
 from satisfice.study.workers.interrupts import Interrupts
-from satisfice.study.workers.lease import LONGEST_REASON, reason_of
+from satisfice.study.workers.lease import LONGEST_REASON
 from satisfice.study.workers.loop import Workers
 from satisfice.study.workers.storage import open_study
+from satisfice.study.workers.traces import reason_of
 from satisfice.types import Noise
 
 VALUE, DIFFERENCE = "value", "difference"  # the names of a single requirement
@@ -114,6 +115,8 @@ def certify(
     ------
     BadInput
         If an argument cannot be used, or does not fit the stored gate.
+    WrongType
+        If the first run returns what is no value at all.
     TooManyFailures
         If most runs fail and a failed run does not count as a fail.
     StorageFailed
@@ -304,7 +307,7 @@ class _Runs:
         try:
             return self._pair(trial) if self._against is not None else self._single(trial)
         except Exception as problem:
-            if not self._counts:
+            if not self._counts or isinstance(problem, WrongType):
                 raise
             trial.set_user_attr(FAILED, reason_of(problem)[:LONGEST_REASON])
             return 0.0
@@ -321,7 +324,8 @@ class _Runs:
             return _checked(returned, requirements[0])
         if not isinstance(returned, Mapping) or any(each.name not in returned for each in requirements):
             names = ", ".join(repr(each.name) for each in requirements)
-            raise BadValue(f"A run must return a dict with {names}; it returned {returned!r:.80}.")
+            wrong = BadValue if isinstance(returned, Mapping) else WrongType
+            raise wrong(f"A run must return a dict with {names}; it returned {returned!r:.80}.")
         values = {each.name: _checked(returned[each.name], each) for each in requirements}
         if len(values) > 1:
             trial.set_user_attr(VALUES, values)
