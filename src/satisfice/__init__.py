@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from satisfice.domain.box import Box
+    from satisfice.domain.constraints import Mixture
     from satisfice.domain.finite import Finite
     from satisfice.domain.space import Space
     from satisfice.errors import (
@@ -47,6 +48,7 @@ __all__ = [
     "GoodActionSampler",
     "LeaseLost",
     "MissingExtra",
+    "Mixture",
     "NoSurvivors",
     "NumericalFailure",
     "Requirement",
@@ -71,6 +73,7 @@ __all__ = [
 
 _MODULES = {
     "domain.box": ["Box"],
+    "domain.constraints": ["Mixture"],
     "domain.finite": ["Finite"],
     "domain.space": ["Space"],
     "errors": [

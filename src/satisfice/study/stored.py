@@ -346,6 +346,10 @@ class StoredSearch:
 
     def _add(self, params: Mapping[str, Any], value: float, by: str, key: str) -> None:
         """Add an experiment of the user's own."""
+        if (broken := self.space.limits.broken(params)) is not None:
+            raise BadInput(
+                f"`trial` must satisfy the constraints of the study; it breaks {broken}. Add it as earlier data instead."
+            )
         self.study.add_trial(
             create_trial(
                 value=value,
