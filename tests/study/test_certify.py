@@ -207,6 +207,7 @@ def test_a_fixed_value_stops_early_and_needs_to_be_stated():
         ({"direction": "up"}, "`direction` must be"),
         ({"direction": "minimize"}, "`direction` must fit the target"),
         ({"target": {"a": ">= 1"}, "noise": 1.0}, "stated for each requirement"),
+        ({"target": ["b >= 1", Requirement("a", ">=", 1, deferred=True)]}, "`deferred` must be left out"),
         ({"target": {"a": ">= 1"}, "direction": "maximize"}, "`direction` must be left out"),
     ],
     ids=str,

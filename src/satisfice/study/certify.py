@@ -231,6 +231,8 @@ def gate_config(
                 f"`{given}` must be stated for each requirement of a specification, as in `Requirement('accuracy', '>=', 0.9, "
                 "value_range=(0, 1))`."
             )
+        if any(each.deferred for each in specification):
+            raise BadInput("`deferred` must be left out: each run of the setting must measure everything.")
         return GateConfig(specification, confidence, gaussian)
     if isinstance(target, str):
         sense, needed = (read := Requirement.parse(target, VALUE)).sense, read.threshold
