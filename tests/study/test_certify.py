@@ -210,7 +210,7 @@ def test_a_fixed_value_stops_early_and_needs_to_be_stated():
         ({"target": ["b >= 1", Requirement("a", ">=", 1, deferred=True)]}, "`deferred` must be left out"),
         ({"target": {"a": ">= 1"}, "direction": "maximize"}, "`direction` must be left out"),
     ],
-    ids=str,
+    ids=lambda each: each if isinstance(each, str) else "given",
 )
 def test_bad_input_is_refused(given, message):
     call = {"run": lambda: 1.0, "target": ">= 0.9", **given}
