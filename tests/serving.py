@@ -7,6 +7,7 @@ import re
 import selectors
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,21 @@ class Server:
         environment = {key: value for key, value in os.environ.items() if key != "SATISFICE_TOKEN"}
         if self._token is not None:
             environment["SATISFICE_TOKEN"] = self._token
-        command = [sys.executable, "-m", "satisfice", "serve", "--storage", self.storage, "--port", str(self._port), *self._words]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        command = [
+            sys.executable,
+            "-m",
+            "satisfice",
+            "serve",
+            "--storage",
+            self.storage,
+            "--port",
+            str(self._port),
+            *self._words,
+        ]
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # a pipe that nobody reads would stop it once it is full
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._errors, env=environment)
         try:
-            self.address = _address(process)
+            self.address = self._printed(process)
             self.token = self.address.partition("?token=")[2]
             self.port = int(re.search(r":(\d+)/", self.address)[1])
             until = time.monotonic() + PATIENCE
@@ -48,17 +60,37 @@ class Server:
             process.communicate()
             raise
 
+    def _printed(self, process: "subprocess.Popen[bytes]") -> str:
+        """The address that it prints; an error with all that it wrote if it ends or prints nothing."""
+        said, until = b"", time.monotonic() + PATIENCE
+        with selectors.DefaultSelector() as ready:
+            ready.register(process.stdout, selectors.EVENT_READ)
+            while time.monotonic() < until:
+                if found := re.search(rb"^address +(\S+)\n", said, flags=re.MULTILINE):
+                    return found[1].decode()
+                if ready.select(timeout=1.0):
+                    new = os.read(process.stdout.fileno(), 4096)
+                    if not new:
+                        raise AssertionError(f"it ended with {process.wait()}: {self.errors()}")
+                    said += new
+        raise AssertionError(f"it printed no address in {PATIENCE:g} s, only {said!r}; {self.errors()}")
+
+    def errors(self) -> str:
+        """What it wrote to the standard error so far."""
+        self._errors.seek(0)
+        return self._errors.read().decode()
+
     def stop(self) -> tuple[int, str]:
         """End it as Ctrl-C does; its exit code and what it wrote to the standard error."""
         if self.process.poll() is None:
             self.process.send_signal(2)
         try:
-            _, errors = self.process.communicate(timeout=30)
+            self.process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()
             raise
-        return self.process.returncode, errors.decode()
+        return self.process.returncode, self.errors()
 
     def kill(self) -> None:
         self.process.kill()
@@ -70,22 +102,7 @@ class Server:
     def __exit__(self, *problem: object) -> None:
         if self.process.poll() is None:
             self.kill()
-
-
-def _address(process: "subprocess.Popen[bytes]") -> str:
-    """The address that it prints; an error with all that it wrote if it ends or prints nothing."""
-    said, until = b"", time.monotonic() + PATIENCE
-    with selectors.DefaultSelector() as ready:
-        ready.register(process.stdout, selectors.EVENT_READ)
-        while time.monotonic() < until:
-            if found := re.search(rb"^address +(\S+)\n", said, flags=re.MULTILINE):
-                return found[1].decode()
-            if ready.select(timeout=1.0):
-                new = os.read(process.stdout.fileno(), 4096)
-                if not new:
-                    raise AssertionError(f"it ended with {process.wait()}: {process.stderr.read().decode()}")
-                said += new
-    raise AssertionError(f"it printed no address in {PATIENCE:g} s, only {said!r}")
+        self._errors.close()
 
 
 class Answer:
@@ -108,12 +125,14 @@ class Client:
 
     def __init__(self, server: Server, **headers: str) -> None:
         self.server = server
-        self.headers = {"Authorization": f"Bearer {server.token}"} if not headers else headers
+        self.headers = headers or {"Authorization": f"Bearer {server.token}"}
 
     def send(self, method: str, path: str, body: bytes | None = None, timeout: float = 60.0, **headers: Any) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=timeout)
         try:
-            found = {key.replace("_", "-"): value for key, value in {**self.headers, **headers}.items() if value is not None}
+            found = {
+                key.replace("_", "-"): value for key, value in {**self.headers, **headers}.items() if value is not None
+            }
             connection.request(method, path, body, found)
             answer = connection.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())

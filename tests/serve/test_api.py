@@ -17,7 +17,16 @@ def server(tmp_path_factory):
     for name in ("lab", "once", "wrong", "races", ODD, "..", "~x"):
         open_search(name, storage, SPACE, 80, value_range=(0, 100), seed=3)
     open_search("table", storage, [{"x": 1.0}, {"x": 2.0}], 9.0, noise=0, seed=1)
-    find(lambda p: p["x"], lambda trial: {"x": trial.suggest_float("x", 0, 1)}, 2.0, noise=0, budget=4, storage=storage, name="program", seed=1)
+    find(
+        lambda p: p["x"],
+        lambda trial: {"x": trial.suggest_float("x", 0, 1)},
+        2.0,
+        noise=0,
+        budget=4,
+        storage=storage,
+        name="program",
+        seed=1,
+    )
     with Server(storage) as found:
         yield found
 
@@ -58,7 +67,10 @@ def test_a_study_from_the_first_question_to_a_correction(client, lab):
     ]  # fmt: skip
     assert lab("lab").log()[0]["by"] == "Bob"
     own = {"temperature": 40, "solvent": "water", "conc": 0.5}
-    assert client.api("lab", "tell", {"params": own, "values": {"value": 60}}).json == {"number": None, "outcome": "told"}
+    assert client.api("lab", "tell", {"params": own, "values": {"value": 60}}).json == {
+        "number": None,
+        "outcome": "told",
+    }
     assert len(lab("lab").table()) == 5
 
 
@@ -75,7 +87,8 @@ def test_the_command_line_and_the_server_see_each_other(client, lab):
 def test_a_request_with_a_key_counts_once_even_after_the_server_was_killed(tmp_path):
     storage = tmp_path / "once.db"
     open_search("lab", storage, SPACE, 80, seed=3)
-    sent = [("ask", {"n": 3}, "k1"), ("tell", {"number": 0, "values": {"value": 1.5}}, "k2"), ("fail", {"number": 1, "why": "x"}, "k3"),
+    sent = [("ask", {"n": 3}, "k1"), ("tell", {"number": 0, "values": {"value": 1.5}}, "k2"),
+            ("fail", {"number": 1, "why": "x"}, "k3"),
             ("tell", {"params": {"temperature": 40, "solvent": "water", "conc": 0.5}, "values": {"value": 2}}, "k4")]  # fmt: skip
     with Server(storage) as server:
         client = Client(server)
@@ -87,7 +100,10 @@ def test_a_request_with_a_key_counts_once_even_after_the_server_was_killed(tmp_p
     with Server(storage) as server:
         client = Client(server)
         assert [client.api("lab", *each).json for each in sent] == first
-        assert client.api("lab", "tell", {"number": 0, "values": {"value": 9}, "correct": True}).json["outcome"] == "corrected"
+        assert (
+            client.api("lab", "tell", {"number": 0, "values": {"value": 9}, "correct": True}).json["outcome"]
+            == "corrected"
+        )
         assert client.api("lab", *sent[1]).json == first[1]  # late: it does not undo the correction
     assert [row["value"] for row in open_search("lab", storage).table()] == [9.0, None, None, 2.0]
 
@@ -130,7 +146,11 @@ WRONG = {
     "no values": ({"number": 0, "values": {}}, 422, "`values` must be the results by their names"),
     "another result": ({"number": 0, "values": {"yield": 3}}, 409, "`values` must have 'value' and nothing else"),
     "out of range": ({"number": 0, "values": {"value": 101}}, 409, "within the range 0 to 100; got 101"),
-    "no number": ({"number": True, "values": {"value": 1}}, 422, "`number` must be the number of an experiment; got True"),
+    "no number": (
+        {"number": True, "values": {"value": 1}},
+        422,
+        "`number` must be the number of an experiment; got True",
+    ),
     "an unknown number": ({"number": 77, "values": {"value": 1}}, 404, "got 77"),
     "other parameters": ({"params": {"x": 1}, "values": {"value": 1}}, 409, "x"),
 }

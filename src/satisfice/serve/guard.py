@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 LONGEST_PATH, LONGEST_QUERY = 4_000, 4_000  # characters
+LONGEST_HEADERS = 16_000  # bytes
 LARGEST = 64_000  # bytes of a body,
 LARGEST_TABLE = 2_000_000  # and of one with a table of earlier data
 SLOWEST = 20.0  # seconds without a further piece of a body
@@ -32,19 +32,11 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with "no-referrer" a browser would hide the origin of a form, by which we know it
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-
-
-class TooLarge(Exception):
-    """A body that is larger than it may be."""
-
-
-class TooSlow(Exception):
-    """A body of which nothing more has come for too long."""
 
 
 class Rate:
@@ -114,23 +106,25 @@ class Guard:
             return
         # what a handler sees is still percent-encoded: a name that holds a slash is one piece of the path
         scope = {**scope, "path": scope["raw_path"].decode("ascii"), "root_path": ""}
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
-            await sealed(message)
-
         limit = LARGEST_TABLE if scope["path"].endswith(("/earlier", "/new")) else LARGEST
-        try:
-            await self._app(scope, _limited(receive, limit), watched)
-        except TooLarge:
-            if not started:
+        content, left = b"", limit
+        while scope["method"] not in SAFE:
+            try:
+                message = await asyncio.wait_for(receive(), SLOWEST)
+            except TimeoutError:
+                await refused(scope, 408, "too_slow", "The body did not come.")(scope, receive, sealed)
+                return
+            if message["type"] != "http.request":
+                return  # it went away in the middle of its body
+            content, left = content + message.get("body", b""), left - len(message.get("body", b""))
+            if left < 0:
                 text = f"The body must have at most {limit:,} bytes."
                 await refused(scope, 413, "too_large", text)(scope, receive, sealed)
-        except TooSlow:
-            if not started:
-                await refused(scope, 408, "too_slow", "The body did not come.")(scope, receive, sealed)
+                return
+            if not message.get("more_body", False):
+                receive = _again(content, receive)
+                break
+        await self._app(scope, receive, sealed)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """The answer to a request that may not come in, None if it may."""
@@ -142,6 +136,8 @@ class Guard:
             return refused(scope, 421, "wrong_host", text)
         if not self._rate.allows(address):
             return refused(scope, 429, "too_many", "Too many requests; wait a second.", {"Retry-After": "1"})
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEADERS:
+            return refused(scope, 431, "too_long", "The headers are too long.")
         if len(path) > LONGEST_PATH or len(scope["query_string"]) > LONGEST_QUERY:
             return refused(scope, 414, "too_long", "The address is too long.")
         if not path.isascii() or b"\\" in path or b"%00" in path or b"//" in path:
@@ -242,23 +238,11 @@ def _cookies(headers: Headers) -> dict[str, str]:
         return {}
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
-    """The same messages, up to so many bytes, and none of them too late."""
-    left, done = limit, False
+def _again(content: bytes, receive: Receive) -> Receive:
+    """The same messages, the body in one piece."""
+    messages: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
 
-    async def limited() -> Message:
-        nonlocal left, done
-        if done:  # waits until the client goes away, for as long as the answer takes
-            return await receive()
-        try:
-            message: dict[str, Any] = dict(await asyncio.wait_for(receive(), SLOWEST))
-        except TimeoutError:
-            raise TooSlow from None
-        if message["type"] == "http.request":
-            left -= len(message.get("body", b""))
-            done = not message.get("more_body", False)
-            if left < 0:
-                raise TooLarge
-        return message
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return limited
+    return again

@@ -105,6 +105,7 @@ ERRORS = {
     "415": "The body must be application/json.",
     "421": "The Host is not this server.",
     "422": "The body or a header is not what this document says.",
+    "431": "The headers are too long.",
     "429": "Too many requests.",
     "503": "The database cannot be read or written just now.",
 }
@@ -124,7 +125,7 @@ class Operation:
 
     def document(self) -> dict[str, Any]:
         """Return its entry in the OpenAPI document."""
-        codes = ["401", "403", "408", "413", "414", "421", "429", "503"]
+        codes = ["401", "403", "408", "413", "414", "421", "429", "431", "503"]
         codes += ["404", "409"] if "{study}" in self.path else []
         codes += ["400", "415", "422"] if self.takes else []
         refusals = {code: {"description": ERRORS[code], "content": _json(_ref("Error"))} for code in sorted(codes)}
