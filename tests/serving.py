@@ -58,6 +58,7 @@ class Server:
         except BaseException:
             process.kill()
             process.communicate()
+            self._errors.close()
             raise
 
     def _printed(self, process: "subprocess.Popen[bytes]") -> str:

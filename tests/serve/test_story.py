@@ -17,6 +17,10 @@ EARLIER = "temperature,hours,solvent,value\n" + "\n".join(
 UNLABELLED = """() => [...document.querySelectorAll('input:not([type=hidden]), select, textarea')]
   .filter(field => !field.labels.length && !field.getAttribute('aria-label')).map(field => field.outerHTML)"""
 
+SMALL = """() => [...document.querySelectorAll('button, select, input:not([type=hidden])')]
+  .filter(field => field.offsetParent && !field.classList.contains('enlarge'))
+  .filter(field => field.getBoundingClientRect().height < 40).length"""
+
 
 class Person:
     """Somebody with a browser of her own; whatever it complains about is kept."""
@@ -58,10 +62,7 @@ class Person:
     def checks_the_page(self, width):
         assert self.page.evaluate(UNLABELLED) == []
         assert self.page.evaluate("document.documentElement.scrollWidth") <= width
-        small = self.page.evaluate(  # a finger must hit them
-            "[...document.querySelectorAll('button, select, input:not([type=hidden])')].filter(each => each.offsetParent && "
-            "!each.classList.contains('enlarge')).map(each => each.getBoundingClientRect().height).filter(each => each < 40).length"
-        )
+        small = self.page.evaluate(SMALL)  # a finger must hit them
         assert small == 0
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from satisfice.cli.options import STORAGE, Value, command
-from satisfice.cli.output import plain
 from satisfice.cli.studies import ARGUMENTS, hidden, study_line
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
     import optuna

@@ -302,6 +302,10 @@ class StoredSearch:
     def checked(self, value: object) -> float:
         """The value as a number; BadInput if it is none, or lies outside of the range."""
         try:
+            if isinstance(
+                value, str | bytes
+            ):  # of what a person types, "1,5" or "93 %", the form has to say what it is
+                raise BadValue
             return as_objective(value, self.config.value_range)
         except BadValue:
             result = number(value, "value")
@@ -353,6 +357,10 @@ class StoredSearch:
 
     def _add(self, params: Mapping[str, Any], value: float, by: str, key: str) -> None:
         """Add an experiment of the user's own."""
+        if (broken := self.space.limits.broken(params)) is not None:
+            raise BadInput(
+                f"`trial` must satisfy the constraints of the study; it breaks {broken}. Add it as earlier data instead."
+            )
         self.study.add_trial(
             create_trial(
                 value=value,
