@@ -175,4 +175,34 @@ def test_other_refusals(client):
     wrong = client.get("/api/studies/lab/ask")
     assert (wrong.status, wrong.headers["allow"]) == (405, "POST")
     assert client.get("/api/nowhere").json["error"]["code"] == "no_address"
-    assert json.dumps(client.get("/api/openapi.json").json).count("operationId") == 8
+    assert json.dumps(client.get("/api/openapi.json").json).count("operationId") == 9
+
+
+def certify(client, values, target, **more):
+    return client.post("/api/certify", {"values": values, "target": target, **more})
+
+
+def test_one_setting_is_judged_by_its_results(client):
+    good = certify(client, [1] * 60, ">= 0.9", rate=True).json
+    assert (good["verdict"], good["requirements"][0]["side"]) == ("good", "at least")
+    assert "independent passes and fails" in good["certificate"]
+    assert certify(client, [1, 0] * 20, ">= 0.9", rate=True).json["verdict"] == "bad"
+    few = certify(client, [81.0, None, 82.5], ">= 80", noise=1.5, value_range=None).json
+    assert "error" in few  # a range of null is none
+    few = certify(client, [81.0, None, 82.5], ">= 80", noise=1.5).json
+    assert (few["verdict"], few["evaluations"], few["failures"]) == ("open", 2, 1)
+    several = certify(client, [{"yield": 85.0, "impurity": 0.1}] * 3, {"yield": ">= 80", "impurity": "<= 2"}).json
+    assert [each["name"] for each in several["requirements"]] == ["yield", "impurity"]
+
+
+@pytest.mark.parametrize(("values", "more", "message"), [
+    ([2], {"rate": True}, "`values[0]` must be 0 or 1; got 2"),
+    ([0.5, 3], {"value_range": [0, 1]}, "`values[1]` must be within the range 0 to 1; got 3"),
+    ([{"yield": 1}], {}, "`values[0]` must have 'value' and nothing else"),
+    ([1], {"noise": "loud"}, "`noise` must be"),
+    ([1], {"rate": True, "quantile": 0.5}, "must not be given together"),
+])  # fmt: skip
+def test_results_that_do_not_suit_the_target_are_refused(client, values, more, message):
+    refused = certify(client, values, ">= 0.9", **more)
+    assert (refused.status, refused.json["error"]["code"]) == (409, "refused")
+    assert message in refused.json["error"]["message"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +18,8 @@ from satisfice.report.text import goal
 from satisfice.serve.openapi import KEY, OPERATIONS, SCHEMAS, Operation, document
 from satisfice.serve.schema import Invalid, read
 from satisfice.serve.studies import NotFound, Opened, Studies, named
-from satisfice.serve.view import look, status
+from satisfice.serve.view import SIDES, look, status
+from satisfice.study.certify import gate_config
 from satisfice.study.sheet import result_columns
 from satisfice.study.snapshot import Evaluation
 from satisfice.study.stored import StoredSearch
@@ -152,6 +154,9 @@ class Api:
         search = opened.by_hand
         return await self._write(opened, body, lambda which: search.undo(which, by=body.get("by", ""), key=key))
 
+    async def _certify(self, request: Request, body: Body, key: str) -> dict[str, Any]:
+        return await self._studies.thread(lambda: certified(body))
+
     async def _write(self, opened: Opened, body: Body, write: Callable[[Any], str]) -> dict[str, Any]:
         def once() -> str:
             if "number" in body:
@@ -200,6 +205,38 @@ def _endpoint(
     return endpoint
 
 
+def certified(body: Body) -> dict[str, Any]:
+    """Judge one setting by its results; BadInput if they do not suit the target. Nothing is stored."""
+    given = {name: body[name] for name in ("confidence", "rate", "quantile", "noise") if name in body}
+    limits = tuple(body["value_range"]) if "value_range" in body else None
+    config = gate_config(body["target"], value_range=limits, **given)
+    gate, requirements = config.gate(), config.specification.requirements
+    for place, each in enumerate(body["values"]):
+        if each is None:
+            gate.fail("it was sent as null")
+            continue
+        values = each if isinstance(each, Mapping) else {requirements[0].name: each}
+        if set(values) != {one.name for one in requirements}:
+            names = ", ".join(repr(one.name) for one in requirements)
+            raise BadInput(f"`values[{place}]` must have {names} and nothing else; got {each!s:.80}.")
+        for one in requirements:
+            low, high = one.value_range or ((0, 1) if one.statistic == "rate" else (-math.inf, math.inf))
+            if not low <= values[one.name] <= high or (one.statistic == "rate" and values[one.name] not in (0, 1)):
+                what = "0 or 1" if one.statistic == "rate" else f"within the range {low:g} to {high:g}"
+                raise BadInput(f"`values[{place}]` must be {what}; got {values[one.name]:g}.")
+        gate.tell(values)
+    answer = gate.answer()
+    return {
+        **{name: getattr(answer, name) for name in ("verdict", "summary", "certificate", "evaluations", "failures", "needed")},
+        "notes": list(answer.notes),
+        "requirements": [
+            {"name": each.requirement.name, "side": SIDES[each.requirement.sense], "threshold": each.requirement.threshold,
+             **{name: getattr(each, name) for name in ("verdict", "value", "interval", "needed")}}
+            for each in answer.requirements
+        ],
+    }  # fmt: skip
+
+
 def known(search: StoredSearch, number: int) -> None:
     """Raise NotFound if nobody was asked for an experiment of that number."""
     try:
@@ -209,7 +246,7 @@ def known(search: StoredSearch, number: int) -> None:
 
 
 def result(search: StoredSearch, values: Mapping[str, float]) -> float:
-    """Return what `StoredSearch.tell` takes for these results; Invalid if they are not those that the study wants."""
+    """Return what `StoredSearch.tell` takes for these results; BadInput if they are not those that the study wants."""
     columns = result_columns(search.config)
     if set(values) != set(columns):
         raise BadInput(

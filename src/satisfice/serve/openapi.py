@@ -8,6 +8,7 @@ from typing import Any
 from satisfice.serve.schema import Schema
 
 MOST = 100  # experiments that one request may ask for
+RUNS = 2_000  # of a setting, that one request may send to be judged
 TEXT: Schema = {"type": "string", "maxLength": 500, "pattern": "^[^\\u0000-\\u001f\\u007f]*$"}
 NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "the number of an experiment"}
 CELL: Schema = {"type": ["number", "string", "boolean", "null"]}
@@ -46,14 +47,15 @@ def _about(needed: Mapping[str, Schema], other: Mapping[str, Schema]) -> dict[st
     }
 
 
+RESULTS: Schema = {
+    "type": "object", "additionalProperties": {"type": "number", "description": "a finite number"},
+    "minProperties": 1, "maxProperties": 100, "description": "the results by their names",
+}  # fmt: skip
 SCHEMAS: dict[str, Schema] = {
     "Ask": _object({}, {
         "n": {"type": "integer", "minimum": 1, "maximum": MOST, "description": f"a whole number from 1 to {MOST}"}, "by": WHO,
     }),
-    "Tell": _about({"values": {
-        "type": "object", "additionalProperties": {"type": "number", "description": "a finite number"},
-        "minProperties": 1, "maxProperties": 100, "description": "the results by their names",
-    }}, {}),
+    "Tell": _about({"values": RESULTS}, {}),
     "End": _about({}, {"why": WHO}),
     "Undo": _object({"number": NUMBER}, {"by": WHO}),
     "Asked": _object({"asked": {"type": "array", "items": ASKED}}),
@@ -82,6 +84,35 @@ SCHEMAS: dict[str, Schema] = {
         "name": {"type": "string"}, "verdict": {"type": "string"}, "target": {"type": ["string", "null"]},
         "trials": {"type": "integer"},
     })}}),
+    "Certify": _object({
+        "values": {
+            "type": "array", "items": {"anyOf": [{"type": "number"}, RESULTS, {"type": "null"}]}, "minItems": 1, "maxItems": RUNS,
+            "description": f"a list of 1 to {RUNS:,} results, null for a run that failed",
+        },
+        "target": {"anyOf": [
+            {"type": "string", "maxLength": 200, "description": "a text such as '>= 0.95'"},
+            {"type": "object", "additionalProperties": {"type": "string", "maxLength": 200}, "minProperties": 1,
+             "maxProperties": 100, "description": "requirements such as '>= 0.95' by their names"},
+        ]},
+    }, {
+        "confidence": {"type": "number", "minimum": 0.5, "maximum": 0.999999, "description": "a number from 0.5 to 0.999999"},
+        "rate": {"type": "boolean", "description": "true or false"},
+        "quantile": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.999999, "description": "a number between 0 and 1"},
+        "noise": {"type": ["number", "string"], "description": "a standard deviation, 'gaussian' or 'learn'"},
+        "value_range": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2,
+                        "description": "the smallest and the largest possible value"},
+    }),
+    "Certified": _object({
+        "verdict": {"type": "string", "enum": ["good", "bad", "open"]}, "summary": {"type": "string"},
+        "certificate": {"type": ["string", "null"]}, "evaluations": {"type": "integer"}, "failures": {"type": "integer"},
+        "needed": {"type": ["integer", "null"]}, "notes": {"type": "array", "items": {"type": "string"}},
+        "requirements": {"type": "array", "items": _object({
+            "name": {"type": "string"}, "side": {"type": "string", "enum": ["at least", "at most"]},
+            "threshold": {"type": "number"}, "verdict": {"type": "string", "enum": ["good", "bad", "open"]},
+            "value": SOME_NUMBER, "interval": {"type": ["array", "null"], "items": SOME_NUMBER},
+            "needed": {"type": ["integer", "null"]},
+        })},
+    }),
     "Error": _object({"error": _object({"code": {"type": "string"}, "message": {"type": "string"}})}),
 }  # fmt: skip
 KEY: dict[str, Any] = {
@@ -126,7 +157,8 @@ class Operation:
     def document(self) -> dict[str, Any]:
         """Return its entry in the OpenAPI document."""
         codes = ["401", "403", "408", "413", "414", "421", "429", "431", "503"]
-        codes += ["404", "409"] if "{study}" in self.path else []
+        codes += ["404"] if "{study}" in self.path else []
+        codes += ["409"] if "{study}" in self.path or self.takes else []
         codes += ["400", "415", "422"] if self.takes else []
         refusals = {code: {"description": ERRORS[code], "content": _json(_ref("Error"))} for code in sorted(codes)}
         entry: dict[str, Any] = {
@@ -134,7 +166,7 @@ class Operation:
             "summary": self.summary,
             "responses": {"200": {"description": "Done.", "content": _json(_ref(self.gives))}, **refusals},
         }
-        parameters = [STUDY] * ("{study}" in self.path) + [KEY] * (self.takes is not None)
+        parameters = [STUDY] * ("{study}" in self.path) + [KEY] * (self.takes is not None and "{study}" in self.path)
         if parameters:
             entry["parameters"] = parameters
         if self.takes is not None:
@@ -161,6 +193,8 @@ OPERATIONS = (
     Operation("cancel", "post", f"{WHERE}/cancel", "Tell that an experiment will not be made.", "Done", "End", {"number": 3}),
     Operation("undo", "post", f"{WHERE}/undo", "Take back what was told: the experiment waits for its result again.",
               "Done", "Undo", {"number": 3}),
+    Operation("certify", "post", "/api/certify", "Judge one given setting by its results so far, in their order.",
+              "Certified", "Certify", {"target": ">= 0.9", "rate": True, "values": [1, 1, 0, 1]}),
 )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from satisfice.study.corrections import BY_HAND, by_hand, corrected
 from satisfice.study.sheet import result_columns
 from satisfice.study.snapshot import StudySnapshot, snapshot
 
+SIDES = {">=": "at least", "<=": "at most"}
+
 
 def look(opened: Opened) -> StudySnapshot:
     """Return the study as it is now; BadInput if there is nothing to see yet."""
@@ -57,16 +59,21 @@ def status(opened: Opened) -> dict[str, Any]:
 def requirements(opened: Opened, seen: StudySnapshot) -> list[dict[str, Any]]:
     """Return each requirement with what is known of it at the best setting; one target is a single requirement."""
     config, answer = seen.config, seen.answer
+    if config.specification is not None:
+        return [
+            {"name": each.requirement.name, "side": SIDES[each.requirement.sense], "threshold": each.requirement.threshold,
+             "value": each.value, "interval": _ends(each.interval), "probability": each.probability}
+            for each in answer.requirements
+        ]  # fmt: skip
     return [
-        {
-            "name": result_columns(config)[0],
-            "side": "at least" if config.direction == "maximize" else "at most",
-            "threshold": config.target,
-            "value": answer.value,
-            "interval": None if answer.interval is None else list(answer.interval),
-            "probability": answer.probability,
-        }
-    ]
+        {"name": result_columns(config)[0], "side": "at least" if config.direction == "maximize" else "at most",
+         "threshold": config.threshold, "value": answer.value, "interval": _ends(answer.interval),
+         "probability": answer.probability}
+    ]  # fmt: skip
+
+
+def _ends(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
 
 
 def _iso(when: datetime | None) -> str | None:
