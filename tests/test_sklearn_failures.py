@@ -41,6 +41,12 @@ def test_where_every_candidate_fails_the_error_says_why():
         search.set_params(error_score="raise").fit(*DIGITS)
 
 
+def test_where_all_fail_five_are_enough():
+    search = SatisficeSearchCV(Fragile(), {"max_depth": (1, 4), "min_samples_leaf": (1, 50)}, target=0.5, budget=100)
+    with pytest.warns(FitFailedWarning), pytest.raises(BadInput, match=r"all 5 evaluations failed"):
+        search.fit(*DIGITS)
+
+
 def test_a_candidate_that_fails_in_one_fold_has_failed_and_this_is_said_once():
     calls = []
 
