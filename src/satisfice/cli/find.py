@@ -13,7 +13,7 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, write_csv
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, target_json, write_csv
 from satisfice.cli.params import read_params
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
-@options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
+@options.command("--target T | --require NAME>=T --param NAME=... [OPTIONS] -- PROGRAM ...")
 @options.problem_options
 @click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
 @click.option("--budget", type=options.COUNT, default=100, show_default=True, help="Evaluations in all.")
@@ -37,7 +37,8 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 @options.json_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option_panel(
-    "Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence", "--value"]
+    "Problem",
+    options=["--target", "--require", "--param", "--minimize", "--noise", "--range", "--confidence", "--value"],
 )
 @click.option_panel("Search", options=["--history", "--budget", "--timeout", "--each", "--jobs", "--seed", "--quiet"])
 @click.option_panel("Study and output", options=["--storage", "--name", "--csv", "--json", "--help"])
@@ -77,6 +78,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     with an exit code other than 0, and after --each seconds. A note shows the
     line that the first value was read from.
 
+    Several requirements
+    --------------------
+    --require "accuracy>=0.93" --require "p99<=200" takes the place of --target.
+    The last line is then a JSON object with all of them, such as
+    {"accuracy": 0.94, "p99": 180, "size": 12}; further entries are kept.
+
     Exit codes
     ----------
     0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
@@ -87,7 +94,9 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     given = SimpleNamespace(**values)
     check_output(given.storage, csv=given.csv, as_json=given.as_json)
     space: Any = read_params(given.params)
+    given.target = options.target_of(given)
     objective = CommandObjective(invocation.program, given.each, given.key, None if given.quiet else _show_first_value)
+    objective.names = getattr(given.target, "names", ())
     objective.check(space)
     line = command_line(invocation.words, given.storage)
     with Ending() as ending:
@@ -102,7 +111,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     if given.csv is not None:
         write_csv(stored_study(given.storage, given.name), given.csv)
     if given.as_json and given.csv != STDOUT:
-        print(answer_json(answer, name=given.name, target=given.target))
+        print(answer_json(answer, name=given.name, target=target_json(given.target)))
     elif given.csv != STDOUT:
         print(columns([*answer.lines, *_what_next(given, answer, objective)]))
     return EXIT_CODES[answer.verdict]
@@ -111,8 +120,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
 def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, line: str) -> "Answer":
     """Run the search."""
     from satisfice.domain.space import Space
+    from satisfice.search.config import SearchConfig
     from satisfice.search.search import Search
     from satisfice.study.find import find
+    from satisfice.study.values import directions_of
     from satisfice.study.workers.storage import open_storage, open_study
 
     space = Space.of(params)
@@ -120,7 +131,8 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     problem["direction"] = "minimize" if given.minimize else "maximize"
     Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
-    _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
+    directions = directions_of(SearchConfig(given.target, problem["direction"]))
+    _remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
     budget = {name: getattr(given, name) for name in ("budget", "timeout", "n_jobs", "name", "history", "seed")}
     progress: Any = False if given.quiet else "log"
     return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value
+from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value, read_values
 from satisfice.cli.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
@@ -36,6 +36,8 @@ class CommandObjective:
         Seconds that one run may take.
     key
         The entry of a JSON object on the last line that holds the value; `satisfice.cli.value` says what is read without it.
+    names
+        The entries of that object that hold the values of requirements; then the objective returns a dict.
     on_first
         Called once, with the first value and the line that it was read from.
     """
@@ -44,6 +46,7 @@ class CommandObjective:
     timeout: float | None = None
     key: str | None = None
     on_first: Callable[[PrintedValue], None] | None = None
+    names: Sequence[str] = ()
     running: int = 0  # runs in progress
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -72,8 +75,8 @@ class CommandObjective:
         if not placeholders(self.words[0]) and shutil.which(filled(self.words[0], {})) is None:
             raise BadInput(f"There is no program {self.words[0]!r}; check its name and your PATH.")
 
-    def __call__(self, params: Mapping[str, Any]) -> float:
-        """Return the value that the command prints for these parameters."""
+    def __call__(self, params: Mapping[str, Any]) -> float | dict[str, Any]:
+        """Return the value, or the values of the requirements, that the command prints for these parameters."""
         with self._lock:
             self.running += 1
         try:
@@ -84,7 +87,7 @@ class CommandObjective:
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             raise CommandFailed(f"{ended}{last_words(err or out)}")
-        printed = read_value(out, self.key, cut)
+        printed = read_values(out, self.names, cut) if self.names else read_value(out, self.key, cut)
         with self._lock:
             tell, self.on_first = self.on_first, None
         if tell is not None:

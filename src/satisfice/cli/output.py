@@ -17,7 +17,7 @@ from satisfice.errors import BadInput
 if TYPE_CHECKING:
     import optuna
 
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
 
 STDOUT = Path("-")
 
@@ -85,7 +85,27 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
+    if answer.requirements:
+        said["requirements"] = [_requirement(each) for each in answer.requirements]
+        said["conflicts"] = answer.conflicts
     return finite_json(said | more)
+
+
+def _requirement(each: "RequirementAnswer") -> dict[str, Any]:
+    """A requirement and what is known of it, for JSON."""
+    certificate = None if each.certificate is None else dict(vars(each.certificate))
+    names = ("value", "interval", "probability", "critical", "hope")
+    return {
+        "name": each.requirement.name,
+        "requirement": str(each.requirement),
+        **{name: getattr(each, name) for name in names},
+        "certificate": certificate,
+    }
+
+
+def target_json(target: Any) -> Any:
+    """The target for JSON: a number, or requirements as texts."""
+    return [str(each) for each in target] if hasattr(target, "names") else target
 
 
 def grid(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -175,16 +195,17 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file
     from satisfice.study.sheet import cell
-    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
+    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of, value_names
 
     space, evaluations = listing(study)
     names = parameter_names(space, evaluations)
-    header = ["number", *map(column_of, names), *COLUMNS[1:]]
+    values = value_names(evaluations)
+    header = ["number", *map(column_of, names), *values, *COLUMNS[2:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(cell, header))
     for each in evaluations:
-        row = row_of(each, names)
+        row = row_of(each, names, values)
         table.writerow([cell(row[column]) for column in header])
     if path == STDOUT:
         print(plain(text.getvalue(), keep="\n\t"), end="")

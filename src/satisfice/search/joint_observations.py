@@ -244,15 +244,19 @@ class JointObservations:
                     return False
         return True
 
-    def tell(self, x: npt.ArrayLike, values: Any, *, fresh: bool = True, held: bool = False) -> None:
-        """Record an evaluation; see `Search.tell`."""
-        readings = self.specification.readings(values)
+    def check_complete(self, x: npt.ArrayLike, values: Any) -> None:
+        """Raise BadInput if a deferred value is missing where it is wanted."""
+        self.specification.readings(values)
         missing = self.wants(x, values)
-        if missing and fresh:
+        if missing:
             raise BadInput(
                 f"The value {missing[0]!r} is needed here, since the other requirements pass: `wants` says so. Measure it, and "
                 "tell all values together."
             )
+
+    def tell(self, x: npt.ArrayLike, values: Any, *, fresh: bool = True, held: bool = False) -> None:
+        """Record an evaluation; see `Search.tell`."""
+        readings = self.specification.readings(values)
         counts = []
         for k, (part, each) in enumerate(zip(self.parts, self.specification, strict=True)):
             there = each.name in readings

@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -18,12 +18,14 @@ from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Target
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distributions_of
 from satisfice.study.progress import Progress
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.values import directions_of
 from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.loop import Workers
@@ -32,9 +34,9 @@ from satisfice.types import Noise
 
 
 def find(
-    objective: Callable[[dict[str, Any]], float],
+    objective: Callable[[dict[str, Any]], float | Mapping[str, Any]],
     space: Any,
-    target: float,
+    target: float | Target,
     *,
     budget: int = 100,
     timeout: float | None = None,
@@ -62,13 +64,16 @@ def find(
     Parameters
     ----------
     objective
-        A function that takes a dict of parameters and returns a number. If it raises, or returns no finite number, the evaluation
-        failed, and the search avoids its neighbourhood.
+        A function that takes a dict of parameters and returns a number; with requirements as target, a dict of the required
+        values, in which others may stand as well. If it raises, or a value is missing or no finite number, the evaluation failed,
+        and the search avoids its neighbourhood. The value of a deferred requirement may be a function without arguments: it is
+        called only where the other requirements pass.
     space
         What `Space.of` takes: a dict such as `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}`, or a
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
     target
-        The value to reach.
+        The value to reach, or requirements such as `{"yield": ">= 80", "impurity": "<= 2"}`; see `Specification.of`. These have
+        directions, noises and ranges of their own.
     budget
         The largest number of evaluations of the study, by all workers and all earlier calls.
     timeout
@@ -93,8 +98,8 @@ def find(
     name
         The name of the study in the storage; None for a new one.
     history
-        A table of earlier evaluations with the column "value". The model trains on them, but they never count towards a
-        certificate.
+        A table of earlier evaluations with the column "value", or one for each requirement. The model trains on them, but they
+        never count towards a certificate.
     give_up
         Whether a search that has lost hope draws settings at random, to say how rare good ones are at most, and then ends with
         the verdict "unlikely". False goes on until the budget is spent.
@@ -152,7 +157,7 @@ def find(
     )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with Interrupts() as interrupts, Progress(progress, config) as shown:
-        study = open_study(name, storage, direction=direction)
+        study = open_study(name, storage, direction=directions_of(config))
         config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
@@ -161,7 +166,7 @@ def find(
         else:
             prepare, evaluate = partial(_optuna.suggest, distributions=distributions_of(config.space)), objective
             if history is not None:
-                add_earlier(study, config.space, history)
+                add_earlier(study, config, history)
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         workers = Workers(study, sampler, prepare, evaluate, deadline, called, shown, interrupts)
         workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
