@@ -54,6 +54,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         The score to reach; scores are better when larger, as everywhere in scikit-learn. Or a dict with a score for each of
         several metrics, such as `{"accuracy": 0.93, "f1": 0.9}`, all of which must be reached; a text such as "<= 200" or a
         `Requirement` says more.
+    constraints
+        What every candidate must satisfy, as in `Space.of`.
     scoring
         One metric, as in GridSearchCV; with several targets what gives all of them, by default the scorers of these names.
     budget
@@ -102,6 +104,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         **BaseSearchCV._parameter_constraints,
         "space": "no_validation",  # `Space` says what is wrong with it
         "target": [Real, dict, list, Requirement, Specification],
+        "constraints": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
@@ -117,6 +120,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         space: Any,
         target: Any,
         *,
+        constraints: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -146,6 +150,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
         self.space = space
         self.target = target
+        self.constraints = constraints
         self.budget = budget
         self.confidence = confidence
         self.noise = noise
@@ -223,7 +228,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 for each in self._specification
             ]
         search = Search(
-            Space.of(self.space),
+            Space.of(self.space, self.constraints),
             target,
             self.rule,
             model=self.model,

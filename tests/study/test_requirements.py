@@ -17,6 +17,7 @@ from satisfice import (
     open_search,
     stop_when_certain,
 )
+from satisfice.errors import WrongType
 from satisfice.study.config import SETTINGS, StudyConfig
 from satisfice.study.sheet import sheet, tell_sheet
 from satisfice.study.snapshot import snapshot
@@ -97,15 +98,35 @@ def test_a_deferred_value_is_computed_only_where_the_others_pass():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (81.0, "`value` must be a dict of the required values"),
         ({"yield": 81.0}, "The value 'impurity' is required, and was not returned; got 'yield'"),
-        ({"yield": 81.0, "impurity": "low"}, "`impurity` must be a finite number; got 'low'"),
+        (
+            {"yield": 81.0, "impurity": "low"},
+            "The value 'impurity': The objective must return a finite number; it returned 'low'",
+        ),
         ({"yield": 90.0, "impurity": 1.0}, "The value 'life' is needed, since the other requirements pass"),
     ],
 )
 def test_a_wrong_value_is_a_failed_evaluation_that_says_why(returned, message):
     with pytest.raises(TooManyFailures, match=message):
         found(lambda p: returned, DEFERRED)
+
+
+def test_a_number_in_place_of_a_dict_ends_the_search_at_once():
+    with pytest.raises(
+        WrongType, match=r"must return a dict of the required values, \{'yield': ..., 'impurity': ...\}"
+    ):
+        found(lambda p: 81.0)
+
+
+def test_a_deferred_requirement_needs_its_objective_in_this_process():
+    with pytest.raises(BadInput, match="`each` cannot be used with a deferred requirement"):
+        found(target=DEFERRED, each=5)
+
+
+def test_constraints_hold_for_several_requirements():
+    answer = found(constraints=["a + b <= 1"])
+    assert answer.verdict == "good"
+    assert all(trial.params["a"] + trial.params["b"] <= 1 for trial in answer.study.trials)
 
 
 def test_what_was_collected_is_called_for_only_once():

@@ -2,7 +2,8 @@
 
 Functions are not Gaussian, and hyperparameters learned from few values are not the truth: taken at face value, the model gives
 up far too early. Draws of a learned model therefore get the tails of a Student distribution, and with a probability that falls
-with the number of evaluated points we disregard the model. Both were calibrated on problems like those of the paper.
+with the number of evaluated points we disregard the model; the tails as well shrink with that number. Both were calibrated on
+problems like those of the paper.
 """
 
 from collections.abc import Sequence
@@ -15,12 +16,14 @@ from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.joint import AnyBelief, JointBelief
 from satisfice.acquisition.optimise import Climbers, climb, descending
 from satisfice.acquisition.scores import probability_score
+from satisfice.domain.region import Region
 from satisfice.gp.posterior import cholesky
 from satisfice.types import Array
 
 DRAWS = 256
 CLIMBED = 10  # the number of most promising points from which the probability of being good is maximised
-TAILS = 3  # degrees of freedom of the draws of a learned model
+TAILS = 3  # degrees of freedom of the draws of a model that was learned from few points
+EARNED = 3.5  # one more for each EARNED (d + 1) points: what is learned from many is known better
 TRUST = 7.0  # a learned model is disregarded with probability exp(-n / (TRUST (d + 1)))
 SURE = 0.95  # no need to look further once one of the best points is good with this probability
 DRAWN = 160  # the number of most promising points that are drawn jointly
@@ -58,7 +61,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     normal = rng.standard_normal((len(points), DRAWS))
     doubt = 0.0
     if learned_from is not None:
-        normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
+        normal *= _tails(rng, learned_from, belief.domain.dimension)
         doubt = _doubt(learned_from, belief.domain.dimension)
     hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
     best = float(belief.probability_good(points).max())
@@ -98,7 +101,7 @@ def joint_outlook(belief: JointBelief, rng: Generator, *, learned_from: Sequence
         normal = rng.standard_normal((len(points), DRAWS))
         doubt = 0.0
         if count is not None:
-            normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
+            normal *= _tails(rng, count, belief.domain.dimension)
             doubt = _doubt(count, belief.domain.dimension)
         for k in np.unique(drawn):
             mean, covariance = part.members[k][1].joint(points)
@@ -119,8 +122,15 @@ def _likeliest(belief: AnyBelief, rng: Generator) -> Array:
     order = descending(scores)
     tops = points[:0]
     if belief.points is None:
-        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
+        region = belief.domain if isinstance(belief.domain, Region) else None
+        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score), region=region).points)
     return np.vstack([tops, points[order[:DRAWN]]])
+
+
+def _tails(rng: Generator, learned_from: int, dimension: int) -> Array:
+    """Factors of normal draws (DRAWS,) that make them Student draws of `TAILS` + n / (`EARNED` (d + 1)) degrees of freedom."""
+    freedom = TAILS + learned_from / (EARNED * (dimension + 1))
+    return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, DRAWS)))
 
 
 def _doubt(learned_from: int, dimension: int) -> float:

@@ -64,6 +64,8 @@ class ReplicateLog:
         The number of changes to this log.
     target
         What a good value reaches.
+    size
+        How many settings there are; None for a domain that has no end of them.
     """
 
     first: dict[bytes, float] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class ReplicateLog:
     own: dict[bytes, float] = field(default_factory=dict)
     entries: int = 0
     target: float = np.inf
+    size: int | None = None
     _numbers: dict[bytes, int] = field(default_factory=dict)  # of the points with own values
     _settings: list[int] = field(default_factory=list)  # that number for each own value
     _values: list[float] = field(default_factory=list)  # the own values
@@ -135,7 +138,9 @@ class ReplicateLog:
         counts = len(self._values), len(self.dropped)
         if self._exactness is None or self._exactness[0] != counts:
             skip = frozenset(self._numbers[key] for key in self.dropped if key in self._numbers)
-            self._exactness = counts, exactness(self._settings, self._values, target=self.target, skip=skip)
+            more = self.size is None or len(self._numbers) < self.size
+            found = exactness(self._settings, self._values, target=self.target, skip=skip, may_explore=more)
+            self._exactness = counts, found
         return self._exactness[1]
 
     @property

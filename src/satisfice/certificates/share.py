@@ -127,7 +127,8 @@ class ShareBound:
     failed: int = 0
 
     def __str__(self) -> str:
-        found = f"of {self.draws} drawn at random {self.reached or 'none'} reached the target"
+        shown = "gave a value that reaches" if self.assumption else "reached"
+        found = f"of {self.draws} drawn at random {self.reached or 'none'} {shown} the target"
         if self.failed:
             found += f"; {self.failed} more {'draw' if self.failed == 1 else 'draws'} failed"
         if self.share >= 1:

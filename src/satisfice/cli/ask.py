@@ -5,9 +5,10 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import COUNT, FILE, command, study_options
-from satisfice.cli.output import STDOUT, check_output, finite_json, grid, plain
+from satisfice.cli.output import STDOUT, check_output, finite_json, grid
 from satisfice.cli.studies import stored_search, study_line
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 
 @command()

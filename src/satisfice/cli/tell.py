@@ -6,10 +6,11 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import NUMBER, Value, command, study_options
-from satisfice.cli.output import columns, plain
+from satisfice.cli.output import columns
 from satisfice.cli.studies import stored_search
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
+from satisfice.plaintext import plain
 
 TRIAL = Value(
     "trial",

@@ -11,14 +11,13 @@ from satisfice.acquisition.scores import probability_score
 from satisfice.certificates.hope import Outlook, joint_outlook
 from satisfice.certificates.replicates import Prospect, ReplicationPlan, cheapest_plan, costs_of, key_of
 from satisfice.certificates.shape import rescaled
-from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
-from satisfice.gp.models import FixedModel, Model, Note
+from satisfice.gp.models import Model, Note
 from satisfice.search.answer import probability
 from satisfice.search.joint_draws import JointDraws
 from satisfice.search.joint_observations import JointObservations
 from satisfice.search.specification import Specification
-from satisfice.search.surrogate import BEST, Estimate, Surrogate
+from satisfice.search.surrogate import BEST, Estimate, Surrogate, is_long, may_draw
 from satisfice.types import Array
 
 
@@ -79,7 +78,9 @@ class JointSurrogate:
         smallest = np.min(
             [self._means(k, part) - part.target for k, part in zip(self._modelled, parts, strict=True)], axis=0
         )
-        order = np.argsort(-smallest, kind="stable")[:BEST]
+        if not (inside := seen.inside).all():
+            smallest = np.where(inside, smallest, -np.inf)
+        order = np.argsort(-smallest, kind="stable")[: min(BEST, int(inside.sum()))]
         return JointBelief(
             parts=parts,
             best=seen.U[order],
@@ -100,7 +101,7 @@ class JointSurrogate:
         """The outlook for all requirements together; None where there is no model or it fails."""
         seen, config = self.observations, self.config
         if seen.complete:
-            return Outlook(*2 * [float(seen.y.max() >= 0)])
+            return Outlook(*2 * [float(seen.y[seen.inside].max() >= 0)])
         if not self.ready:
             return None
         counts = len(seen.U), len(seen.failed)
@@ -134,12 +135,18 @@ class JointSurrogate:
     @property
     def lost_hope(self) -> bool:
         """Whether the search has lost hope, and now draws settings at random, if it may give up."""
-        if not (self.config.give_up and self.config.confirm) or self.observations.certificate is not None:
-            return False
-        if isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite):
-            return False
-        now = self.outlook()
+        now = self.outlook() if self._may_draw else None
         return now is not None and now.hope < self.config.error_rate
+
+    @property
+    def long_in_vain(self) -> bool:
+        """Whether the search has evaluated so many settings in vain that it now draws every second one at random."""
+        seen = self.observations
+        return self._may_draw and is_long(len(seen.replicates.first), seen.domain)
+
+    @property
+    def _may_draw(self) -> bool:
+        return may_draw(self.config, self.observations.certificate is not None, self.model, self.observations.domain)
 
     def plan(self) -> ReplicationPlan | None:
         """Which point to replicate, if any: each repeat feeds the e-processes of all requirements, so the slowest one counts."""
@@ -186,7 +193,7 @@ class JointSurrogate:
             return seen.best
         try:
             belief = self.belief()
-            return int(np.argmax(probability_score(belief, belief.target)(seen.U)))
+            return int(np.argmax(np.where(seen.inside, probability_score(belief, belief.target)(seen.U), -np.inf)))
         except NumericalFailure:
             return seen.best
 

@@ -17,6 +17,7 @@ from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
 from satisfice.domain.product import Product
+from satisfice.domain.region import Region
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
 from satisfice.gp.models import MODELS, FixedModel, Model, Note
@@ -175,6 +176,11 @@ class Search:
         if isinstance(pending, int):
             raise BadInput(
                 f"`pending` must be points; got {pending!r}. For several points at once write ask(n={pending})."
+            )
+        if isinstance(self.domain, Region) and self.domain.limits.forgotten:
+            raise BadInput(
+                f"`constraints` must be given again: a study keeps of a function only its name, {self.domain.limits.forgotten}. "
+                "Pass the space and the same constraints."
             )
         seen = self.observations
         waiting = seen.pending(self._points(pending))
@@ -337,8 +343,8 @@ class Search:
         """Report the verdict, the best point so far and how certain it is."""
         seen, config, notes = self.observations, self.config, self.surrogate.notes
         n, failures = len(seen.y), len(seen.failed)
-        if n == 0:
-            return Answer("open", failures=failures, notes=notes, confidence=config.confidence)
+        if not seen.inside.any():
+            return Answer("open", evaluations=n, failures=failures, notes=notes, confidence=config.confidence)
         with one_blas_thread():
             certificate, index, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
@@ -346,9 +352,10 @@ class Search:
             basis, share, draws = "", None, self.surrogate.draws
             if verdict == "open":
                 verdict, basis = self._nothing_left()
-            if verdict == "open" and self.surrogate.lost_hope and draws.found and not self._concludes:
+            lost = verdict == "open" and self.surrogate.lost_hope
+            if verdict == "open" and (lost or self.surrogate.long_in_vain) and draws.found and not self._concludes:
                 share = draws.bound()
-                verdict = "unlikely" if draws.enough and draws.calibrated() else "open"
+                verdict = "unlikely" if lost and draws.enough and draws.calibrated() else "open"
         needed = cost
         if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
             needed = 1 / outlook.best_bet

@@ -131,6 +131,12 @@ def draw_at_random(turn: Turn) -> Array | None:
     return draws.next(turn.pending) if point is None else point
 
 
+def draw_every_second(turn: Turn) -> Array | None:
+    """Once a search is long in vain, draw every second setting uniformly: what no model expects is found by chance."""
+    due = turn.surrogate.long_in_vain and turn.step % 2 and not turn.surrogate.draws.enough
+    return turn.surrogate.draws.next(turn.pending) if due else None
+
+
 def try_failed_again(turn: Turn) -> Array | None:
     """Evaluate a setting that failed again, once a finite domain has no other one left."""
     index = turn.observations.second_chance(turn.pending)
@@ -214,7 +220,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
 
 
 WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, try_failed_again, initial_design)
-WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_rule)
+WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, draw_every_second, probe_nearby, apply_rule)
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:

@@ -14,7 +14,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from satisfice.study._optuna import id_of
-from satisfice.study.proposal import CANCELLED, ERROR
+from satisfice.study.proposal import CANCELLED, ERROR, was_cancelled
 
 CORRECTS = "satisfice:corrects"  # the system attribute of such an entry: what it says
 NOT_GIVEN = "no reason was given"
@@ -135,7 +135,7 @@ def outcome(trial: FrozenTrial) -> tuple[str, Told, str | None]:
         return "waiting", None, None
     if trial.state == TrialState.COMPLETE:
         return "complete", told_value(trial.values), None
-    if CANCELLED in trial.system_attrs:
+    if was_cancelled(trial):
         return "cancelled", None, str(trial.system_attrs[CANCELLED])
     return "failed", None, str(trial.system_attrs.get(ERROR, NOT_GIVEN))
 

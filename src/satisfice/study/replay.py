@@ -20,7 +20,7 @@ from satisfice.study.corrections import Correction, corrections
 from satisfice.study.distributions import LearnedSpace
 from satisfice.study.proposal import (
     ASKED,
-    CANCELLED,
+    CUT,
     ENDED,
     ERROR,
     HISTORY,
@@ -29,6 +29,7 @@ from satisfice.study.proposal import (
     State,
     broken,
     error_of,
+    was_cancelled,
 )
 from satisfice.study.values import Result, result_of
 from satisfice.types import Array
@@ -87,6 +88,9 @@ class StudyReplay:
         self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
+        self._cut: dict[
+            bytes, list[tuple[int, int]]
+        ] = {}  # at each point, the trials that were cancelled while they ran
         self._held: dict[int, Held] = {}  # replicates whose value is known and does not count yet, by their number
         self.endings = 0  # so many trials have ended, without those that were cancelled before they had begun
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
@@ -112,7 +116,7 @@ class StudyReplay:
         self._finished.update(new)
         while self._settled in self._finished:
             self._settled += 1
-        begun = (trial for trial in new.values() if CANCELLED not in trial.system_attrs)
+        begun = (trial for trial in new.values() if not was_cancelled(trial))
         if self.config.space is None and self._learned.widen(begun):
             self._start(self._learned.space)
             new = self._finished
@@ -123,7 +127,7 @@ class StudyReplay:
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
             state = self.states[number] = self._tell(new[number])
-            self.endings += CANCELLED not in new[number].system_attrs or new[number].state != TrialState.PRUNED
+            self.endings += not was_cancelled(new[number]) or new[number].state != TrialState.PRUNED
             self._count_held(number, pending)
             if state in ENDED:
                 insort(self._ended, number)
@@ -140,7 +144,12 @@ class StudyReplay:
         held = self._held[number]
         before = [each.point for each in pending if each.number < number and each.point is not None]
         before += [each.point for other, each in self._held.items() if other < number]
-        if self._key(held.point) not in map(self._key, before):
+        key = self._key(held.point)
+        if any(first < number < after for first, after in self._cut.get(key, ())):
+            del self._held[
+                number
+            ]  # one that began before it was cancelled while it ran, perhaps since bad ones take longer
+        elif key not in map(self._key, before):
             self._count_unseen([each for each in pending if each.number < number])
             self.search.count(held.point, held.value)
             del self._held[number]
@@ -249,7 +258,9 @@ class StudyReplay:
 
     def _tell(self, trial: FrozenTrial) -> State:
         """Tell the search of a finished trial; its state."""
-        if CANCELLED in trial.system_attrs:
+        if was_cancelled(trial):
+            if CUT in trial.system_attrs and (cut := self._point(trial)) is not None:
+                self._cut.setdefault(self._key(cut), []).append((trial.number, trial.system_attrs[CUT]))
             return "cancelled"
         row = trial.system_attrs.get(HISTORY)
         if row in self._rows:
@@ -279,12 +290,13 @@ class StudyReplay:
         key = self._key(point)
         first = self._first.get(key)
         repeat = first is not None and ASKED in trial.system_attrs and trial.params == first.params
-        fresh = HISTORY not in trial.system_attrs and (first is None or repeat)
+        inside = self.search.observations.allows(point)  # a trial of the user's own may break a constraint
+        fresh = HISTORY not in trial.system_attrs and (first is None or repeat) and inside
         try:
-            self.search.tell(point, result, fresh=fresh, held=repeat, partial=True)
+            self.search.tell(point, result, fresh=fresh, held=repeat and inside, partial=True)
         except BadInput:
             return False
-        if repeat:
+        if repeat and inside:
             self._held[trial.number] = Held(point, result)
         self._first.setdefault(key, trial)
         if self.config.space is None and not self._conditional:

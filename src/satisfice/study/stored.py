@@ -330,6 +330,10 @@ class StoredSearch:
             given = dict(value) if isinstance(value, Mapping) else {}
             return {name: float(given[name]) for name in specification.names if given.get(name) is not None}
         try:
+            if isinstance(
+                value, str | bytes
+            ):  # of what a person types, "1,5" or "93 %", the form has to say what it is
+                raise BadValue
             return as_objective(value, self.config.value_range)
         except BadValue:
             result = number(value, "value")
@@ -381,6 +385,10 @@ class StoredSearch:
 
     def _add(self, params: Mapping[str, Any], result: Result, others: dict[str, Any], by: str, key: str) -> None:
         """Add an experiment of the user's own."""
+        if (broken := self.space.limits.broken(params)) is not None:
+            raise BadInput(
+                f"`trial` must satisfy the constraints of the study; it breaks {broken}. Add it as earlier data instead."
+            )
         self.study.add_trial(
             create_trial(
                 values=stored_values(self.config, result),

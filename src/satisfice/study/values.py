@@ -15,7 +15,7 @@ import optuna
 from satisfice.checks import as_objective
 from satisfice.domain.parameters import native
 from satisfice.domain.space import COLUMNS, Space
-from satisfice.errors import BadInput
+from satisfice.errors import BadInput, BadValue, WrongType
 from satisfice.search.config import SearchConfig
 from satisfice.search.specification import Specification
 
@@ -105,25 +105,35 @@ def collected(
         If a value is missing or cannot be used; the message names it.
     """
     if not isinstance(returned, Mapping):
-        specification.readings(returned)
-        raise BadInput("The objective must return a dict of the required values.")
+        wanted = ", ".join(f"{name!r}: ..." for name in specification.names)
+        raise WrongType(
+            f"The objective must return a dict of the required values, {{{wanted}}}; it returned {returned!r:.80} of type "
+            f"{type(returned).__name__}."
+        )
     given = dict(returned)
-    later = {
-        each.name: given.pop(each.name) for each in specification if each.deferred and callable(given.get(each.name))
-    }
-    specification.readings(given)
-    for name in wants(
-        {each.name: float(given[each.name]) for each in specification if given.get(each.name) is not None}
-    ):
+    deferred = {each.name for each in specification if each.deferred}
+    later = {name: given.pop(name) for name in deferred if callable(given.get(name))}
+    values = _numbers(given, specification)
+    specification.readings(values)
+    for name in wants(dict(values)):
         if name not in later:
-            raise BadInput(f"The value {name!r} is needed, since the other requirements pass, and was not returned.")
+            raise BadValue(f"The value {name!r} is needed, since the other requirements pass, and was not returned.")
         given[name] = later[name]()
-    specification.readings(given)
-    named = {each.name: each for each in specification}
-    values = {
-        name: as_objective(given[name], each.value_range) for name, each in named.items() if given.get(name) is not None
-    }
-    return values, {str(name): storable(value) for name, value in given.items() if name not in named}
+    values = _numbers(given, specification)
+    specification.readings(values)
+    return values, {str(name): storable(value) for name, value in given.items() if name not in specification.names}
+
+
+def _numbers(given: Mapping[str, Any], specification: Specification) -> dict[str, float]:
+    """The required values as numbers."""
+    found = {}
+    for each in specification:
+        if given.get(each.name) is not None:
+            try:
+                found[each.name] = as_objective(given[each.name])
+            except BadValue as problem:
+                raise BadValue(f"The value {each.name!r}: {problem}") from None
+    return found
 
 
 def storable(value: Any) -> Any:
@@ -134,3 +144,13 @@ def storable(value: Any) -> Any:
     if isinstance(value, Real) and np.isfinite(float(value)):
         return float(value)
     return repr(value)[:LONGEST]
+
+
+def sendable(value: Any) -> Any:
+    """A value as it can be sent to another process: a number if it is one, else as Optuna can store it."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return as_objective(value)
+    except BadValue:
+        return storable(value)
