@@ -15,6 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.checks import as_objective
 from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures, WrongType
 from satisfice.study import _optuna
+from satisfice.study.config import StudyConfig
 from satisfice.study.progress import Progress
 from satisfice.study.proposal import CANCELLED, CUT
 from satisfice.study.replay import StudyReplay
@@ -279,7 +280,7 @@ class Workers:
     def _read(self, returned: object, lease: Lease) -> tuple[list[float], dict[str, Any]]:
         """The values of the objectives in what the objective returned, and the others."""
         config = self._sampler.config
-        if config.specification is None:
+        if not isinstance(config, StudyConfig) or config.specification is None:  # a gate reads its runs itself
             return [as_objective(returned, config.value_range)], {}
 
         def wants(values: dict[str, float]) -> tuple[str, ...]:
