@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.trial import TrialState
 
 from satisfice.domain.parameters import Categorical, Parameter
+from satisfice.domain.space import COLUMNS
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import NOT_GIVEN, Correction, told_value
+from satisfice.study.snapshot import column_of, listing, parameter_names, row_of, value_names
 from satisfice.study.stored import Asked, StoredSearch
 from satisfice.study.values import result_of, stored_values
 from satisfice.study.warm_start import FORMULA, unquoted
@@ -70,6 +73,21 @@ def excel_sheet(search: StoredSearch, asked: Iterable[Asked]) -> bytes:
     names = header(search)
     rows = [[{"number": each.number, **each}.get(name) for name in names] for each in asked]
     return write_workbook(names, rows, [*result_columns(search.config), "error"])
+
+
+def table_text(study: optuna.Study) -> str:
+    """Write all evaluations of a study as a CSV text; no model is fitted."""
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
+    values = value_names(evaluations)
+    columns = ["number", *map(column_of, names), *values, *COLUMNS[2:]]
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(cell, columns))
+    for each in evaluations:
+        row = row_of(each, names, values)
+        table.writerow([cell(row[column]) for column in columns])
+    return text.getvalue()
 
 
 def cell(value: Any) -> str:
@@ -217,8 +235,7 @@ class _Filled:
                 raise self._wrong(row, each.name, "it is empty, and other values of the row are not")
         try:
             result = self._search.checked(values["value"] if specification is None else values)
-            if self._search.trial(trial).state == TrialState.RUNNING:
-                self._search.check_deferred(self._search.trial(trial).params, result)
+            self._search.check_deferred(trial, result)
         except BadInput as problem:
             wrong = next(
                 (each for each in filled if f"`{each}`" in str(problem) or repr(each) in str(problem)), columns[-1]

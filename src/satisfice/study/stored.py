@@ -33,7 +33,7 @@ from satisfice.study.corrections import (
 from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import CANCELLED, ERROR
 from satisfice.study.sampler import GoodActionSampler
-from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.snapshot import StudyAnswer, StudySnapshot, snapshot_of, study_answer
 from satisfice.study.values import Result, storable, stored_values
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LONGEST_REASON, Lease
@@ -174,14 +174,16 @@ class StoredSearch:
             self._add(trial, result, others, by, key)
             return "told"
         number = self._asked_for(trial)
-        if outcome(self.trial(number))[0] == "waiting":
-            self.check_deferred(self.trial(number).params, result)
+        self.check_deferred(number, result)
         return self._end(Correction(number, "complete", value=kept, by=by, key=key), correct, others)
 
-    def check_deferred(self, params: Mapping[str, Any], result: Result) -> None:
-        """Raise BadInput if a deferred value is missing where the other requirements pass."""
+    def check_deferred(self, trial: int | Mapping[str, Any], result: Result) -> None:
+        """Raise BadInput if a deferred value is missing where the other requirements pass; not where a result stands already."""
         if not isinstance(result, dict):
             return
+        if not isinstance(trial, Mapping) and outcome(self.trial(trial))[0] != "waiting":
+            return
+        params = trial if isinstance(trial, Mapping) else self.trial(trial).params
         with self._sampler.replaying(self.study) as replay:
             search = replay.search or self.config.search(self.space.domain)
             missing = search.wants(self.space.encode(params), result)
@@ -276,9 +278,20 @@ class StoredSearch:
         """
         with self._sampler.replaying(self.study) as replay:
             answer = study_answer(self.study, replay)
+        self._keep(answer)
+        return answer
+
+    def snapshot(self) -> StudySnapshot:
+        """Look at the whole study, to show it; its `search` goes on with the study, so show it before anything else is asked."""
+        with self._sampler.replaying(self.study) as replay:
+            seen = snapshot_of(self.study, replay)
+        self._keep(seen.answer)
+        return seen
+
+    def _keep(self, answer: StudyAnswer) -> None:
+        """Store the verdict, for who lists the studies."""
         if self.study.user_attrs.get(VERDICT) != answer.verdict:
             self.study.set_user_attr(VERDICT, answer.verdict)
-        return answer
 
     def table(self) -> list[dict[str, Any]]:
         """List all experiments, those that wait included.
