@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from satisfice.search.joint_observations import JointObservations
     from satisfice.search.observations import Observations
 
-# a setting is more preferred if it saves at least this share of what could be saved at all; under noise certifying it takes repeats
+# A setting is more preferred if it saves at least this share of what could be saved at all. The second one is for noise, under
+# which a saving costs repeats.
 WORTH, WORTH_REPEATS = 0.01, 0.05
 BEST = 5  # the number of cheap promising points whose neighbourhoods are searched
 BETWEEN = (0.3, 0.6, 0.8, 0.9, 0.95)  # shares of the way back from a cheaper point to the best certified one
