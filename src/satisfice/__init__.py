@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
     from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
     from satisfice.search.specification import Requirement, Specification
+    from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -39,6 +41,7 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "CertifyAnswer",
     "EvaluationFailed",
     "Finite",
     "FixedModel",
@@ -60,6 +63,7 @@ __all__ = [
     "TooManyFailures",
     "WrongType",
     "answer_of",
+    "certify",
     "find",
     "open_search",
     "open_study",
@@ -90,8 +94,10 @@ _MODULES = {
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
     "search.answer": ["Answer", "RequirementAnswer"],
+    "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
     "search.specification": ["Requirement", "Specification"],
+    "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],
