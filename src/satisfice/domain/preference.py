@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from satisfice.domain.constraints import linear_form
 from satisfice.domain.finite import checked_points
+from satisfice.domain.linear import linear_form
 from satisfice.domain.parameters import Categorical, Number, is_number
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput
