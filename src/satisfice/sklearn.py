@@ -56,6 +56,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         `Requirement` says more.
     constraints
         What every candidate must satisfy, as in `Space.of`.
+    prefer
+        Which of the good candidates you would rather have, as in `find`.
     scoring
         One metric, as in GridSearchCV; with several targets what gives all of them, by default the scorers of these names.
     budget
@@ -105,6 +107,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         "space": "no_validation",  # `Space` says what is wrong with it
         "target": [Real, dict, list, Requirement, Specification],
         "constraints": "no_validation",
+        "prefer": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
@@ -121,6 +124,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         target: Any,
         *,
         constraints: Any = None,
+        prefer: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -151,6 +155,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.space = space
         self.target = target
         self.constraints = constraints
+        self.prefer = prefer
         self.budget = budget
         self.confidence = confidence
         self.noise = noise
@@ -234,6 +239,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
             model=self.model,
             noise="learn" if self.noise is None and resampled and self._specification is None else self.noise,
             confidence=self.confidence,
+            prefer=self.prefer,
             value_range=self.value_range,
             seed=seed,
         )
@@ -261,7 +267,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 else:
                     search.fail(params)
                 answer = search.answer()
-                if answer.verdict != "open":
+                if answer.done:
                     break
         if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")

@@ -65,6 +65,8 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     if answer.requirements:
         said["requirements"] = [_requirement(each) for each in answer.requirements]
         said["conflicts"] = answer.conflicts
+    if answer.preference is not None:
+        said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
 
 

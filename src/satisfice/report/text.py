@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from satisfice.domain.preference import stored_preference
 from satisfice.search.answer import MANY, Answer
 from satisfice.search.config import SearchConfig
 from satisfice.study.config import StudyConfig
@@ -212,6 +213,10 @@ def configuration(config: StudyConfig) -> list[tuple[str, str]]:
         if each.value_range is not None:
             limits = f"{shown(each.value_range[0])} to {shown(each.value_range[1])}"
             rows.insert(2 + len(values), (f"range of values{name}" if not name else f"range{name}", limits))
+    if config.prefer is not None:
+        stored = stored_preference(config.prefer)
+        words = stored if isinstance(stored, str) else ", ".join(f"{key}: {value}" for key, value in stored.items())
+        rows.insert(1, ("preferred", f"small {shown(words)}" if isinstance(stored, str) else shown(words)))
     return rows
 
 
@@ -238,6 +243,12 @@ def _good_in_all(snapshot: StudySnapshot) -> list[str]:
 
 
 def _good(snapshot: StudySnapshot) -> list[str]:
+    preference = snapshot.answer.preference
+    said = [] if preference is None else [f"{str(preference)[0].upper()}{str(preference)[1:]}."]
+    return [*_certified(snapshot), *said]
+
+
+def _certified(snapshot: StudySnapshot) -> list[str]:
     answer, config, certificate = snapshot.answer, snapshot.search.config, snapshot.answer.certificate
     if len(answer.requirements) > 1:
         return _good_in_all(snapshot)

@@ -255,10 +255,11 @@ def stop_when_certain(
         if not isinstance(sampler, GoodActionSampler):
             raise BadInput("stop_when_certain needs a `target`, since the study's sampler has none.")
         with sampler.replaying(study) as replay:
-            verdict = replay.answer().verdict
+            answer = replay.answer()
+        verdict = answer.verdict
         if study.user_attrs.get(VERDICT) != verdict:
             study.set_user_attr(VERDICT, verdict)
-        if verdict != "open":
+        if answer.done:
             study.stop()
 
     return look
