@@ -97,7 +97,7 @@ def test_a_callable_of_several_scores_is_refused():
     [
         ({"space": {"var_smoothing": (1.0, 0.0)}}, r"`space\[.var_smoothing.\]` must have .* low <= high"),
         ({"space": {"nonsense": (0.0, 1.0)}}, "Invalid parameter 'nonsense'"),
-        ({"target": "high"}, "'target' parameter"),
+        ({"target": "high"}, "`target` must be"),
         ({"target": np.nan}, "`target` must be a finite number; got nan"),
         ({"budget": 0}, "'budget' parameter"),
         ({"confidence": 1.0}, "'confidence' parameter"),
