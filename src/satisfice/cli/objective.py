@@ -40,6 +40,8 @@ class CommandObjective:
         What finds the value in the output, in place of the key.
     on_first
         Called once, with the first value and the line that it was read from.
+    by_exit_code
+        Whether a run has the value 1 if its exit code is 0, whatever it prints; with another one it fails.
     """
 
     words: Sequence[str]
@@ -47,6 +49,7 @@ class CommandObjective:
     key: str | None = None
     pattern: re.Pattern[str] | None = None
     on_first: Callable[[PrintedValue], None] | None = None
+    by_exit_code: bool = False
     running: int = 0  # runs in progress
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -104,6 +107,8 @@ class CommandObjective:
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             raise CommandFailed(f"{ended}{last_words(err or out)}", _tail(err or out))
+        if self.by_exit_code:
+            return 1.0
         printed = read_value(out, self.key, cut, self.pattern)
         with self._lock:
             tell, self.on_first = self.on_first, None

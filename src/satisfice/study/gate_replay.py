@@ -1,10 +1,8 @@
 """`GateReplay`: the runs of a stored gate, told to a `Gate` in the order in which they began."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import optuna
@@ -13,9 +11,8 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.errors import BadInput
-from satisfice.search.gate import Gate
 from satisfice.search.gate_answer import CertifyAnswer
-from satisfice.search.specification import Specification
+from satisfice.search.gate_config import GateConfig
 from satisfice.study.proposal import CANCELLED, ERROR, WORKER_LOST, error_of
 
 GATE = "satisfice:gate"  # the user attribute of a study: the config of its gate as JSON
@@ -23,61 +20,17 @@ VALUES = "satisfice:values"  # the user attribute of a trial: the values by name
 FAILED = "satisfice:failed"  # the user attribute of a trial that counts as a fail since it gave no value: why
 
 
-@dataclass(frozen=True)
-class GateConfig:
-    """What a gate asks, and how it runs.
+def store(config: GateConfig, study: optuna.Study) -> None:
+    """Store the config in the study, unless it is there already."""
+    text = config.to_json()
+    if study.user_attrs.get(GATE) != text:
+        study.set_user_attr(GATE, text)
 
-    Parameters
-    ----------
-    specification
-        What makes the setting good; of a comparison the requirement on the difference.
-    confidence
-        The probability that a verdict is right.
-    gaussian
-        Whether the noise is stated to be Gaussian.
-    paired
-        Whether each run is one of a pair.
-    budget
-        The largest number of runs.
-    seed
-        The seed that the seeds of the runs follow from.
-    """
 
-    specification: Specification
-    confidence: float = 0.95
-    gaussian: bool = False
-    paired: bool = False
-    budget: int = 1000
-    seed: int = 0
-    value_range: None = None  # each requirement has its own
-
-    def gate(self) -> Gate:
-        """A gate without values."""
-        return Gate(self.specification, confidence=self.confidence, gaussian=self.gaussian, differences=self.paired)
-
-    @property
-    def target(self) -> str:
-        """What is asked, in words."""
-        return str(self.specification)
-
-    def store(self, study: optuna.Study) -> None:
-        """Store the config in the study."""
-        stored = {**asdict(self), "specification": self.specification.to_data()}
-        text = json.dumps({name: value for name, value in stored.items() if name != "value_range"})
-        if study.user_attrs.get(GATE) != text:
-            study.set_user_attr(GATE, text)
-
-    @classmethod
-    def of(cls, study: optuna.Study) -> "GateConfig | None":
-        """The config that is stored in the study, None if there is none."""
-        text = study.user_attrs.get(GATE)
-        if text is None:
-            return None
-        try:
-            stored = json.loads(text)
-            return cls(**{**stored, "specification": Specification.from_data(stored["specification"])})
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BadInput(f"The gate of the study {study.study_name!r} cannot be read ({problem}).") from None
+def stored(study: optuna.Study) -> GateConfig | None:
+    """The config that is stored in the study, None if there is none."""
+    text = study.user_attrs.get(GATE)
+    return None if text is None else GateConfig.from_json(text)
 
 
 class GateReplay:
@@ -210,7 +163,7 @@ def gate_answer_of(study: optuna.Study) -> CertifyAnswer | None:
     -------
     CertifyAnswer or None
     """
-    config = GateConfig.of(study)
+    config = stored(study)
     if config is None:
         return None
     replay = GateReplay(config)
