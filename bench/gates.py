@@ -1,7 +1,7 @@
 """Simulate gates: how often `certify` is wrong at the boundary, and how many values it needs.
 
-    .venv/bin/python bench/gates.py           # some minutes; the figures are kept in bench/results/gates.json
-    .venv/bin/python bench/write_tables.py    # writes the tables of docs/concepts/certify.md from them
+    .venv/bin/python bench/gates.py           # twenty minutes; or one of its sections: boundary, shown, needed
+    .venv/bin/python bench/write_tables.py    # writes the tables of docs/concepts/certify.md from bench/results/gates.json
 
 A setting is simulated whose truth lies exactly at the target, the hardest case of all, and the gate looks after every value up to
 1,000. Then settings at a distance from the target, and the number of values until `good`, in multiples of what any test with
@@ -9,6 +9,7 @@ an error of 5 % needs on average: log(1 / delta) / KL, which is 2 sigma^2 log(1 
 """
 
 import json
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -250,31 +251,44 @@ RATES = (
 )
 
 
-def measure() -> dict[str, Any]:
-    """All figures."""
-    found: dict[str, Any] = {"boundary": {}, "shown": {}, "needed": {}}
+def at_the_boundary() -> dict[str, Any]:
+    """How often gates whose truth lies exactly at the target end, by stated tests."""
+    found = {}
     for name, (test, target, draw) in BOUNDARY.items():
         good, bad = simulate(test, target, draw)
-        found["boundary"][name] = {"good": share(good), "bad": share(bad)}
-        print(name, {key: each["share"] for key, each in found["boundary"][name].items()}, flush=True)
+        found[name] = {"good": share(good), "bad": share(bad)}
+        print(name, found[name], flush=True)
+    return found
+
+
+def by_what_shows() -> dict[str, Any]:
+    """The same of gates that choose their test by the values."""
+    found = {}
+    for name, draw in SHOWN.items():
+        good, bad = by_values(draw, 0.9 if "passes" in name else 0.0, gates=SHOWN_GATES, looks=SHOWN_LOOKS)
+        found[name] = {"good": share(good), "bad": share(bad)}
+        print(name, found[name], flush=True)
+    return found
+
+
+def until_good() -> dict[str, Any]:
+    """How many values gates need."""
+    found = {}
     for gap in GAPS:
         limit = 2 * BAR / gap**2
-        learned = BAR / (0.5 * np.log1p(gap**2))
+        own = BAR / (0.5 * np.log1p(gap**2)) / limit
         for label, test in (("known", GaussianGate(1.0)), ("unknown", StudentGate())):
             row = needed(test, 0.0, normal(gap), limit)
-            row["own limit"] = 1.0 if label == "known" else float(learned / limit)
-            found["needed"][f"{label} {gap:g}"] = row
+            found[f"{label} {gap:g}"] = row | {"own limit": 1.0 if label == "known" else float(own)}
             print(label, gap, row, flush=True)
     for target, p in RATES:
         row = needed(Passes(0.0, 1.0), target, passes(p), BAR / relative_entropy(p, target))
-        found["needed"][f"rate {target:g} {p:g}"] = row
+        found[f"rate {target:g} {p:g}"] = row
         print("rate", target, p, row, flush=True)
-    for name, draw in SHOWN.items():
-        target = 0.9 if "passes" in name else 0.0
-        good, bad = by_values(draw, target, gates=SHOWN_GATES, looks=SHOWN_LOOKS)
-        found["shown"][name] = {"good": share(good), "bad": share(bad)}
-        print(name, found["shown"][name], flush=True)
     return found
+
+
+SECTIONS = {"boundary": at_the_boundary, "shown": by_what_shows, "needed": until_good}
 
 
 def percent(row: dict[str, float]) -> str:
@@ -313,4 +327,7 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    RESULTS.write_text(json.dumps(measure(), indent=1) + "\n")
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for section in sys.argv[1:] or SECTIONS:
+        kept[section] = SECTIONS[section]()
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
