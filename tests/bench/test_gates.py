@@ -100,6 +100,7 @@ def test_the_tables_have_a_row_for_each_case():
             "boundary": {name: {"good": cell, "bad": cell} for name in gates.BOUNDARY},
             "shown": {name: {"good": cell, "bad": cell} for name in gates.SHOWN},
             "needed": dict.fromkeys(names, need),
+            "careful": {f"{gap:g}": need for gap in gates.GAPS},
         }
     )
     assert found["boundary"].count("4.0 % (3.0 to 5.0)") == 2 * len(gates.BOUNDARY)
