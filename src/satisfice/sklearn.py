@@ -52,6 +52,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         The score to reach; scores are better when larger, as everywhere in scikit-learn.
     constraints
         What every candidate must satisfy, as in `Space.of`.
+    prefer
+        Which of the good candidates you would rather have, as in `find`.
     scoring
         One metric, as in GridSearchCV.
     budget
@@ -101,6 +103,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         "space": "no_validation",  # `Space` says what is wrong with it
         "target": [Real],
         "constraints": "no_validation",
+        "prefer": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
@@ -117,6 +120,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         target: float,
         *,
         constraints: Any = None,
+        prefer: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -147,6 +151,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.space = space
         self.target = target
         self.constraints = constraints
+        self.prefer = prefer
         self.budget = budget
         self.confidence = confidence
         self.noise = noise
@@ -186,6 +191,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
             model=self.model,
             noise="learn" if self.noise is None and split(0) is not None else self.noise,
             confidence=self.confidence,
+            prefer=self.prefer,
             value_range=self.value_range,
             seed=seed,
         )
@@ -213,7 +219,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 else:
                     search.fail(params)
                 answer = search.answer()
-                if answer.verdict != "open":
+                if answer.done:
                     break
         if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")

@@ -14,7 +14,7 @@ import rich_click as click
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
-from satisfice.cli.params import read_constraints, read_params
+from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
@@ -46,6 +46,7 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
         "--param",
         "--constraint",
         "--mixture",
+        "--prefer",
         "--minimize",
         "--noise",
         "--range",
@@ -85,7 +86,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     Constraints on the parameters
     -----------------------------
     --constraint "a + 2 b <= 1"     a linear one, with <= or >=
-    --mixture a,b,c=1               parts of a whole: their sum; write ranges as 0.0:1.0
+    --mixture a,b,c=1               parts of a whole: their sum; ranges as 0.0:1.0
+
+    Which good setting
+    ------------------
+    --prefer "a + 2 b"              goes on for a cheaper one, within the budget
+    --prefer a=0.3,b=2              goes on for one that is nearer to this setting
 
     The value, as your program prints it
     ------------------------------------
@@ -146,7 +152,8 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     space = Space.of(params, read_constraints(given.constraints, given.mixtures))
     problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
     problem["direction"] = "minimize" if given.minimize else "maximize"
-    Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
+    problem["prefer"] = read_preference(given.prefer)
+    Search(space, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
     remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
     names = ("budget", "timeout", "n_jobs", "cancel_running", "name", "history", "seed")

@@ -7,7 +7,7 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.output import columns
-from satisfice.cli.params import read_constraints, read_params
+from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import existing_names, hidden, study_line
 from satisfice.errors import BadInput
 
@@ -17,7 +17,17 @@ from satisfice.errors import BadInput
 @options.study_options
 @click.option_panel(
     "Problem",
-    options=["--target", "--param", "--constraint", "--mixture", "--minimize", "--noise", "--range", "--confidence"],
+    options=[
+        "--target",
+        "--param",
+        "--constraint",
+        "--mixture",
+        "--prefer",
+        "--minimize",
+        "--noise",
+        "--range",
+        "--confidence",
+    ],
 )
 @click.option_panel("Search", options=["--history", "--seed"])
 @click.option_panel("Study", options=["--storage", "--name", "--help"])
@@ -50,7 +60,8 @@ def new(**values: Any) -> int:
         )
     search = open_search(
         given.name, given.storage, space, given.target,
-        constraints=read_constraints(given.constraints, given.mixtures), direction="minimize" if given.minimize else "maximize",
+        constraints=read_constraints(given.constraints, given.mixtures), prefer=read_preference(given.prefer),
+        direction="minimize" if given.minimize else "maximize",
         **{name: getattr(given, name) for name in ("noise", "confidence", "value_range", "history", "seed")},
     )  # fmt: skip
     rows = [("study", f"{given.name!r} in {hidden(given.storage)}"), ("target", goal(search.config))]

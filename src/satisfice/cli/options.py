@@ -165,6 +165,11 @@ def problem_options(function: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--mixture", "mixtures", multiple=True, metavar="A,B=TOTAL", help="Parameters that are parts of a whole."
         ),
+        click.option(
+            "--prefer",
+            metavar="COST",
+            help='A cost of the parameters, smaller is better, such as "a + 2 b"; or a setting.',
+        ),
         click.option("--minimize", is_flag=True, help="Small values are good."),
         click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown."),
         click.option("--range", "value_range", type=RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed."),

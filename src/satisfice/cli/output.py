@@ -63,6 +63,8 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
+    if answer.preference is not None:
+        said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,13 @@ def pictures(snapshot: StudySnapshot) -> list[Picture]:
         )
         found.append(Picture("Certificate", "trace", note, plots.trace(fresh, slices.certified(snapshot, fresh), goal)))
     some, note = _some(valued, FEW, snapshot)
+    if valued and (preference := snapshot.search.preference) is not None:
+        placed = [each for each in some if set(each.params) == set(snapshot.space.parameters)]
+        with suppress(BadInput):  # a trial of the user's own may lie outside the space
+            costs = preference.costs(np.array([snapshot.space.encode(each.params) for each in placed])).tolist()
+            shape = plots.trade_off(placed, costs, goal, chosen, preference.kind)
+            about = f"Each evaluation by the {preference.kind} of its setting; good values lie in the shade."
+            found.append(Picture("Value and preference", "tradeoff", about, shape))
     if valued and (around := slices.setting(snapshot)) is not None:
         found += _model_pictures(snapshot, around, goal, some)
     scales = dict(list(slices.scales(snapshot).items())[:MOST])

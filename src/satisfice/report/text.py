@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from satisfice.domain.preference import stored_preference
 from satisfice.search.answer import MANY
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
@@ -176,12 +177,22 @@ def configuration(config: StudyConfig) -> list[tuple[str, str]]:
           for name, each in (("rule", config.rule), ("model", config.model))),
         ("seed", shown(config.seed)),
     ]  # fmt: skip
+    if config.prefer is not None:
+        stored = stored_preference(config.prefer)
+        words = stored if isinstance(stored, str) else ", ".join(f"{key}: {value}" for key, value in stored.items())
+        rows.insert(1, ("preferred", f"small {shown(words)}" if isinstance(stored, str) else shown(words)))
     if config.value_range is not None:
         rows.insert(3, ("range of values", f"{shown(config.value_range[0])} to {shown(config.value_range[1])}"))
     return rows
 
 
 def _good(snapshot: StudySnapshot) -> list[str]:
+    preference = snapshot.answer.preference
+    said = [] if preference is None else [f"{str(preference)[0].upper()}{str(preference)[1:]}."]
+    return [*_certified(snapshot), *said]
+
+
+def _certified(snapshot: StudySnapshot) -> list[str]:
     answer, config, certificate = snapshot.answer, snapshot.config, snapshot.answer.certificate
     if certificate is None or certificate.repeats == 0:
         value = "" if answer.value is None else f"{shown(answer.value)}; "

@@ -40,6 +40,7 @@ def find(
     target: float,
     *,
     constraints: Any = None,
+    prefer: Any = None,
     budget: int = 100,
     timeout: float | None = None,
     direction: str = "maximize",
@@ -81,6 +82,10 @@ def find(
         What every setting must satisfy, known before it is evaluated, as in `Space.of`: texts such as `"a + 2 b <= 1"`, functions
         of the dict of parameters that return True or False, and `Mixture` for parts of a whole. A stored study keeps texts and
         mixtures; functions must be passed again.
+    prefer
+        Which of the good settings you would rather have: a cost of the parameters, smaller is better. A sum as a text such as
+        `"a + 2 b"`, a function of the dict of parameters, or a setting, to which the distance counts. After the first good
+        setting the search goes on for a more preferred one within the budget, and ends when the hope of one is lost.
     budget
         The largest number of evaluations of the study, by all workers and all earlier calls.
     timeout
@@ -168,6 +173,8 @@ def find(
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
     if constraints is not None and callable(space):
         raise BadInput("`constraints` needs a space with the ranges of its parameters; got a function as `space`.")
+    if prefer is not None and callable(space):
+        raise BadInput("`prefer` needs a space with the ranges of its parameters; got a function as `space`.")
     named = None if callable(space) else Space.of(space, constraints)
     config = StudyConfig(
         target,
@@ -181,6 +188,7 @@ def find(
         give_up=give_up,
         budget=whole(budget, "budget", least=1),
         space=named,
+        prefer=prefer,
     )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with ExitStack() as stack:

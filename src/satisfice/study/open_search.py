@@ -27,6 +27,7 @@ def open_search(
     target: float | None = None,
     *,
     constraints: Any = None,
+    prefer: Any = None,
     direction: str = "maximize",
     noise: Noise = None,
     confidence: float = 0.95,
@@ -56,6 +57,8 @@ def open_search(
     constraints
         As in `find`; they need a space. A search with a function among its constraints is opened with its space and constraints
         again before more is asked.
+    prefer
+        As in `find`; it needs a space. A study keeps of a function only its name, as with constraints.
     direction, noise, confidence, value_range, rule, model, give_up, seed
         As in `find`; they need a space.
     history
@@ -92,7 +95,7 @@ def open_search(
     opened = open_storage(storage)
     if space is None:
         usual: dict[str, Any] = open_search.__kwdefaults__ or {}
-        others = {**given, "seed": seed, "constraints": constraints}
+        others = {**given, "seed": seed, "constraints": constraints, "prefer": prefer}
         extra = [each for each, value in others.items() if value is not usual[each]]
         if extra:
             raise BadInput(f"`{extra[0]}` must come with a `space`; without one the study is opened as it is stored.")
@@ -103,7 +106,7 @@ def open_search(
         if target is None:
             raise BadInput("`target` must be given with a `space`: the value to reach.")
         named = Space.of(space, constraints)
-        config = StudyConfig(target, **given, seed=drawn_seed(seed), space=named)  # type: ignore[arg-type]
+        config = StudyConfig(target, **given, seed=drawn_seed(seed), space=named, prefer=prefer)  # type: ignore[arg-type]
         config.search(named.domain)  # what it refuses is refused before there is a study
         if history is not None:
             read_earlier(named, history)

@@ -79,6 +79,8 @@ class Progress:
         said.append(f"target {self._target:.6g}")
         if answer.hope is not None and answer.verdict != "good":
             said.append(f"hope {answer.hope:.2f}")
+        if answer.preference is not None:
+            said.append(f"{answer.preference.kind} {answer.preference.cost:.6g}")
         if self._bar is not None:
             text = ", ".join(said) + f", [{STYLES[answer.verdict]}]{answer.verdict}[/]"
             self._bar.update(self._task, completed=min(done, self._budget), description=text)

@@ -135,9 +135,9 @@ class Workers:
         with self._sampler.replaying(self._study) as replay:
             answer, spent, ended = replay.answer(), replay.spent(), replay.endings
             self._progress.show(answer)
-        if answer.verdict != "open" and self._cancel_running:
+        if answer.done and self._cancel_running:
             self._cancel_others()
-        if self._is_over() or answer.verdict != "open":
+        if self._is_over() or answer.done:
             return None
         return ended if spent < self._budget or self._await_others(ended) else None
 
@@ -192,7 +192,7 @@ class Workers:
                     with self._sampler.replaying(self._study) as replay:
                         if replay.spent(before=trial.number) >= self._budget:
                             return self._cancel(lease, "the budget was spent")
-                        if replay.endings > ended and replay.answer().verdict != "open":
+                        if replay.endings > ended and replay.answer().done:
                             return self._cancel(lease, DECIDED)
                     try:
                         with lease.refused_if_finished():  # it took longer than a lease lasts, as in a frozen process
