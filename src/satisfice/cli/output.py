@@ -15,7 +15,7 @@ from satisfice.plaintext import plain
 if TYPE_CHECKING:
     import optuna
 
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
     from satisfice.search.gate_answer import CertifyAnswer
 
 STDOUT = Path("-")
@@ -63,6 +63,9 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
+    if answer.requirements:
+        said["requirements"] = [_requirement(each) for each in answer.requirements]
+        said["conflicts"] = answer.conflicts
     if answer.preference is not None:
         said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
@@ -90,6 +93,23 @@ def gate_json(answer: "CertifyAnswer", **more: Any) -> str:
         parts.append({"requirement": str(each.requirement), **{name: getattr(each, name) for name in own}})
     said = {name: getattr(answer, name) for name in names}
     return finite_json(said | {"requirements": parts, "summary": answer.summary} | more)
+
+
+def _requirement(each: "RequirementAnswer") -> dict[str, Any]:
+    """A requirement and what is known of it, for JSON."""
+    certificate = None if each.certificate is None else dict(vars(each.certificate))
+    names = ("value", "interval", "probability", "critical", "hope")
+    return {
+        "name": each.requirement.name,
+        "requirement": str(each.requirement),
+        **{name: getattr(each, name) for name in names},
+        "certificate": certificate,
+    }
+
+
+def target_json(target: Any) -> Any:
+    """The target for JSON: a number, or requirements as texts."""
+    return [str(each) for each in target] if hasattr(target, "names") else target
 
 
 def grid(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

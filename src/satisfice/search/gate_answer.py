@@ -116,6 +116,11 @@ class CertifyAnswer:
     study: Any = field(default=None, compare=False)
 
     @property
+    def done(self) -> bool:
+        """Whether nothing more is to be found out."""
+        return self.verdict != "open"
+
+    @property
     def value(self) -> float | None:
         """The estimate; of the first requirement if there are several."""
         return self.requirements[0].value
