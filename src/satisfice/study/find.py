@@ -28,7 +28,7 @@ from satisfice.study.progress import Progress
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
 from satisfice.study.values import directions_of
-from satisfice.study.warm_start import add_earlier
+from satisfice.study.warm_start import add_earlier, read_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.isolated import Isolated
 from satisfice.study.workers.loop import Workers
@@ -200,6 +200,8 @@ def find(
             "`each` cannot be used with a deferred requirement, whose function would stay in the other process."
         )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
+    if history is not None:
+        read_earlier(config, history)  # what is wrong with it is said before there is a study
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
         evaluate: Callable[[Any], object] = objective
