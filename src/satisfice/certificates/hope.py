@@ -63,13 +63,56 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
         tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
     points = np.vstack([tops, points[order[:DRAWN]]])
     normal = rng.standard_normal((len(points), DRAWS))
-    doubt = 0.0
+    doubt = doubt_of(belief.domain.dimension, learned_from)
     if learned_from is not None:
         normal *= np.sqrt(TAILS / rng.chisquare(TAILS, DRAWS))
-        doubt = float(np.exp(-learned_from / (TRUST * (belief.domain.dimension + 1))))
     hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
     best = float(belief.probability_good(points).max())
     return Outlook(doubt + (1 - doubt) * max(hope, best), best)
+
+
+def is_hopeful(belief: Belief, rng: Generator, least: float, *, learned_from: int | None) -> bool:
+    """Whether `outlook(...).hope >= least`, without the joint draws where a part of the hope is enough.
+
+    Parameters
+    ----------
+    belief
+        What is known of f.
+    rng
+        The random numbers, as `outlook` would get them.
+    least
+        The probability.
+    learned_from
+        As for `outlook`.
+
+    Returns
+    -------
+    bool
+        Whether the hope is at least that.
+    """
+    doubt = doubt_of(belief.domain.dimension, learned_from)
+    known = float(belief.probability_good(belief.best).max(initial=0.0))
+    if doubt + (1 - doubt) * known >= least:
+        return True
+    return outlook(belief, rng, learned_from=learned_from).hope >= least
+
+
+def doubt_of(dimension: int, learned_from: int | None) -> float:
+    """The probability with which we disregard a model, the least that hope can be.
+
+    Parameters
+    ----------
+    dimension
+        That of the domain.
+    learned_from
+        As for `outlook`; a model that was known beforehand is never disregarded.
+
+    Returns
+    -------
+    float
+        exp(-n / (7 (d + 1))), or 0.
+    """
+    return 0.0 if learned_from is None else float(np.exp(-learned_from / (TRUST * (dimension + 1))))
 
 
 def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:
