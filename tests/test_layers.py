@@ -11,7 +11,7 @@ import satisfice
 
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
-    {"errors", "types", "blas", "numerals"},
+    {"errors", "types", "blas", "numerals", "plaintext"},
     {"checks", "extras"},
     {"domain"},
     {"gp"},

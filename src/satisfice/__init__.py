@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from satisfice.errors import (
         BadInput,
         BadValue,
+        EvaluationFailed,
         LeaseLost,
         MissingExtra,
         NoSurvivors,
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
         SpaceExhausted,
         StorageFailed,
         TooManyFailures,
+        WrongType,
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
     from satisfice.search.search import Search
+    from satisfice.search.specification import Requirement, Specification
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -35,6 +38,7 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
@@ -42,13 +46,17 @@ __all__ = [
     "MissingExtra",
     "NoSurvivors",
     "NumericalFailure",
+    "Requirement",
+    "RequirementAnswer",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
     "Space",
     "SpaceExhausted",
+    "Specification",
     "StorageFailed",
     "TooManyFailures",
+    "WrongType",
     "answer_of",
     "find",
     "open_search",
@@ -64,6 +72,7 @@ _MODULES = {
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -73,11 +82,13 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer"],
+    "search.answer": ["Answer", "RequirementAnswer"],
     "search.search": ["Search"],
+    "search.specification": ["Requirement", "Specification"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],

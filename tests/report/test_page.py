@@ -91,7 +91,7 @@ def test_what_is_taken_to_be_noise_free_is_not_called_a_fact():
     seen = study(0.8, 60)
     assert seen.answer.verdict == "good"
     text = page.html(seen)
-    assert "identical; taken to be noise-free." in text.lower() or "`noise=0` was stated" in text
+    assert "identical; taken to be noise-free, but" in text.lower() or "`noise=0` was stated" in text
     assert "proof" not in text
     assert "trace" not in kinds(text)
 

@@ -165,7 +165,9 @@ def test_with_noise_unknown_the_first_good_point_is_asked_again():
     answer = search.answer()
     assert answer.verdict == "good"
     assert answer.certificate.confidence is None
-    assert str(answer.certificate) == "3 of 3 repeats at 2 settings were identical; taken to be noise-free"
+    assert str(answer.certificate).startswith(
+        "3 of 3 repeats at 2 settings were identical; taken to be noise-free, but"
+    )
     search.tell(x, 1.0)
     assert search.answer().verdict == "open"  # a contradiction takes it back
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief
 from satisfice.errors import SpaceExhausted
 from satisfice.gp.ascent import TINY, dot, times, updated
 from satisfice.types import Array, Domain
@@ -66,7 +66,7 @@ class Candidates(NamedTuple):
     spread: int
 
 
-def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidates:
+def candidates(belief: AnyBelief, rng: Generator, margin: float = 0.0) -> Candidates:
     """All points of a finite set; a sample of a box, at least `margin` away from its sides.
 
     Parameters
@@ -92,7 +92,7 @@ def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidate
     return Candidates(np.vstack([spread, near]), len(spread))
 
 
-def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
+def maximise(score: ScoreFunction, belief: AnyBelief, rng: Generator) -> Array:
     """The best point (d,) of the unit cube found that need not be avoided; never worse than the best candidate.
 
     Parameters
@@ -114,7 +114,7 @@ def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
 
 
 def best_from(
-    start: Candidates, scores: Array, score: ScoreFunction, belief: Belief, rng: Generator, margin: float = 0.0
+    start: Candidates, scores: Array, score: ScoreFunction, belief: AnyBelief, rng: Generator, margin: float = 0.0
 ) -> Array:
     """The best point found from candidates whose scores are known.
 
@@ -202,7 +202,7 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
     return Climbers(U, f, g, H, fresh)
 
 
-def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
+def best_of(points: Array, scores: Array, belief: AnyBelief, rng: Generator) -> Array:
     """The point of the highest score that need not be avoided; ties are broken at random.
 
     Parameters

@@ -12,8 +12,8 @@ from click.exceptions import ClickException, Exit
 
 from satisfice.cli import ask, bench, find, new, report, reproduce, status, tell
 from satisfice.cli.options import HELP, Invocation
-from satisfice.cli.output import plain
 from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
+from satisfice.plaintext import plain
 
 COMPLETE = "_SATISFICE_COMPLETE"  # a shell sets it to ask for completions
 EPILOG = (

@@ -114,12 +114,21 @@ def _range(text: str) -> tuple[float, float] | None:
     return ends[0], ends[1]
 
 
+def _regex(text: str) -> re.Pattern[str] | None:
+    try:
+        pattern = re.compile(text)
+    except re.error:
+        return None
+    return pattern if pattern.groups <= 1 else None
+
+
 NUMBER = Value("number", "a finite number", read_number)
 SECONDS = Value("seconds", "a number greater than 0", _positive)
 WHOLE = Value("integer", "a whole number, 0 or more", _whole)
 COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
 NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
 RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
+REGEX = Value("pattern", "a regular expression with at most one group, as in 'rmse=([0-9.]+)'", _regex)
 FILE = File()
 
 

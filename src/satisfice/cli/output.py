@@ -7,12 +7,12 @@ import math
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
     import optuna
@@ -20,27 +20,6 @@ if TYPE_CHECKING:
     from satisfice.search.answer import Answer
 
 STDOUT = Path("-")
-
-
-def plain(text: object, keep: str = "") -> str:
-    """Return the text with everything replaced that could steer the terminal.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    keep
-        Control characters to keep.
-
-    Returns
-    -------
-    str
-        The text with U+FFFD in the place of control characters.
-    """
-    return "".join(
-        "\ufffd" if unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in keep else each
-        for each in str(text)
-    )
 
 
 def columns(rows: list[tuple[str, str]]) -> str:

@@ -124,10 +124,11 @@ class Draws:
         """What the draws say of the share of good settings."""
         seen, config = self.observations, self.observations.config
         values = seen.y[[index for index in self.found if index >= 0]]
-        bound = share_bound(values, config.goal, self._reading(), error=config.error_rate)
+        bound = share_bound(values, config.goal, self.reading(), error=config.error_rate)
         return replace(bound, failed=len(self.found) - len(values))
 
-    def _reading(self) -> Reading:
+    def reading(self) -> Reading:
+        """What a value says of its setting."""
         seen, config = self.observations, self.observations.config
         if seen.deterministic:
             return noise_free(config.goal)

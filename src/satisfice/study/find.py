@@ -4,7 +4,8 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -26,9 +27,10 @@ from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
 from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers.interrupts import Interrupts
+from satisfice.study.workers.isolated import Isolated
 from satisfice.study.workers.loop import Workers
 from satisfice.study.workers.storage import open_study
-from satisfice.types import Noise
+from satisfice.types import Noise, Stoppable
 
 
 def find(
@@ -45,6 +47,9 @@ def find(
     rule: str | Rule = "auto",
     model: str | Model = "auto",
     n_jobs: int = 1,
+    each: float | None = None,
+    memory: float | None = None,
+    cancel_running: bool = False,
     storage: str | os.PathLike[str] | BaseStorage | None = None,
     name: str | None = None,
     history: Any = None,
@@ -62,8 +67,9 @@ def find(
     Parameters
     ----------
     objective
-        A function that takes a dict of parameters and returns a number. If it raises, or returns no finite number, the evaluation
-        failed, and the search avoids its neighbourhood.
+        A function that takes a dict of parameters and returns a number, or anything that `float` takes. If it raises, or returns
+        no finite number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no
+        number at all, such as None, ends the search.
     space
         What `Space.of` takes: a dict such as `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}`, or a
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
@@ -88,6 +94,14 @@ def find(
         "auto", "paper" or a model of your own.
     n_jobs
         The number of threads that evaluate; -1 for one a core.
+    each
+        The number of seconds that one evaluation may take, or `math.inf`. With it each evaluation has a process of its own: one
+        that hangs, crashes or uses up the memory fails, with the reason, and the search goes on. What an evaluation changes in
+        memory is lost with its process.
+    memory
+        With `each`: the number of bytes that one evaluation may allocate.
+    cancel_running
+        With `each`: whether evaluations that still run when the verdict is in are ended, those of other workers included.
     storage
         The path of an SQLite file, the URL of a database or an Optuna storage; None keeps the study in memory.
     name
@@ -103,8 +117,8 @@ def find(
     callbacks
         Functions that are called with the study and each finished trial. They may call `study.stop()`.
     progress
-        True or False to show or hide the progress bar; None shows it in terminals and notebooks, and "log" prints a line at most
-        once a minute where stderr is no terminal.
+        False shows nothing. None or "log" shows a progress bar in terminals and notebooks, and elsewhere prints a line at most
+        once a minute on stderr; True shows the bar anywhere. The first failure is shown in full.
 
     Returns
     -------
@@ -115,6 +129,8 @@ def find(
     ------
     BadInput
         If an argument cannot be used, or does not fit the stored study.
+    WrongType
+        If the first evaluation returns no number at all.
     TooManyFailures
         If most evaluations fail.
     StorageFailed
@@ -132,6 +148,14 @@ def find(
         raise BadInput(f"`n_jobs` must be a number of threads, or -1 for one a core; got {n_jobs!r:.80}.")
     if timeout is not None and number(timeout, "timeout") <= 0:
         raise BadInput(f"`timeout` must be a number of seconds above 0, or None; got {timeout!r}.")
+    if each is not None and not (each == math.inf or number(each, "each", ", math.inf or None") > 0):
+        raise BadInput(f"`each` must be a number of seconds above 0, math.inf, or None; got {each!r}.")
+    if memory is not None and (number(memory, "memory", " or None") <= 0 or each is None):
+        raise BadInput(f"`memory` must be a number of bytes above 0, and needs `each`; got {memory!r}.")
+    if cancel_running and each is None and not isinstance(objective, Stoppable):
+        raise BadInput(
+            "`cancel_running` needs `each`, which may be math.inf: what runs in this process cannot be ended."
+        )
     if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
         raise BadInput(f"`callbacks` must be a list of functions of a study and a trial; got {callbacks!r:.80}.")
     if history is not None and callable(space):
@@ -151,19 +175,27 @@ def find(
         space=named,
     )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
-    with Interrupts() as interrupts, Progress(progress, config) as shown:
+    with ExitStack() as stack:
+        interrupts = stack.enter_context(Interrupts())
+        evaluate: Callable[[Any], object] = objective
+        if each is not None:  # before anything starts a thread
+            evaluate = stack.enter_context(Isolated(objective, float(each), memory))
+        shown = stack.enter_context(Progress(progress, config))
         study = open_study(name, storage, direction=direction)
         config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
         if config.space is None:
-            prepare, evaluate = _unchanged, lambda trial: objective(space(trial))
+            prepare, evaluate = _unchanged, _with_space(evaluate, space)
         else:
-            prepare, evaluate = partial(_optuna.suggest, distributions=distributions_of(config.space)), objective
+            prepare = partial(_optuna.suggest, distributions=distributions_of(config.space))
             if history is not None:
                 add_earlier(study, config.space, history)
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
-        workers = Workers(study, sampler, prepare, evaluate, deadline, called, shown, interrupts)
+        workers = Workers(
+            *(study, sampler, prepare, evaluate, deadline, called, shown, interrupts),
+            cancel_running=cancel_running,
+        )
         workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
         with sampler.replaying(study) as replay:
             answer = study_answer(study, replay)
@@ -178,6 +210,26 @@ def find(
 
 def _unchanged(trial: optuna.Trial) -> optuna.Trial:
     return trial
+
+
+def _with_space(objective: Callable[[Any], object], space: Callable[[optuna.Trial], Any]) -> Callable[[Any], object]:
+    """The objective as a function of a trial."""
+    return _OfTrial(objective, space) if isinstance(objective, Stoppable) else lambda trial: objective(space(trial))
+
+
+@dataclass(frozen=True)
+class _OfTrial:
+    """The same for an objective of which an evaluation can be ended."""
+
+    objective: Stoppable
+    space: Callable[[optuna.Trial], Any]
+
+    def __call__(self, trial: optuna.Trial) -> object:
+        return self.run(trial, lambda: None)
+
+    def run(self, trial: optuna.Trial, look: Callable[[], None]) -> object:
+        """Evaluate."""
+        return self.objective.run(self.space(trial), look)
 
 
 def agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyConfig:

@@ -13,7 +13,7 @@ from satisfice.search.answer import Answer
 from satisfice.search.search import Search
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import BY_HAND, CORRECTS, corrected
-from satisfice.study.proposal import ENDED, Proposal, State, error_of
+from satisfice.study.proposal import ENDED, HISTORY, TRACE, Proposal, State, error_of, read_text, was_cancelled
 from satisfice.study.replay import StudyReplay, check_one_objective
 
 
@@ -55,6 +55,20 @@ class StudyAnswer(Answer):
         _, seen = listing(self.study)
         names = dict.fromkeys(name for each in seen for name in each.params)
         return [row_of(each, names) for each in seen]
+
+    @property
+    def first_failure(self) -> str | None:
+        """The first evaluation that failed: its trial, its parameters and the traceback, or why it failed; None if none did."""
+        failed = [] if self.study is None else [each for each in corrected(self.study) if _has_failed(each)]
+        if not failed:
+            return None
+        setting = ", ".join(f"{name} = {value}" for name, value in failed[0].params.items())
+        trace = read_text(failed[0], TRACE) or error_of(failed[0])
+        return f"trial {failed[0].number}, {setting}:\n{trace}"
+
+
+def _has_failed(trial: FrozenTrial) -> bool:
+    return trial.state == TrialState.FAIL and not was_cancelled(trial) and HISTORY not in trial.system_attrs
 
 
 @dataclass(frozen=True)
