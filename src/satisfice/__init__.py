@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from satisfice.search.specification import Requirement, Specification
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
+    from satisfice.study.pruner import TargetPruner
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
     from satisfice.study.snapshot import answer_of
     from satisfice.study.workers.storage import open_study
@@ -55,6 +56,7 @@ __all__ = [
     "SpaceExhausted",
     "Specification",
     "StorageFailed",
+    "TargetPruner",
     "TooManyFailures",
     "WrongType",
     "answer_of",
@@ -91,6 +93,7 @@ _MODULES = {
     "search.specification": ["Requirement", "Specification"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
+    "study.pruner": ["TargetPruner"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],
     "study.snapshot": ["answer_of"],
     "study.workers.storage": ["open_study"],
