@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from satisfice.domain.box import Box
+    from satisfice.domain.constraints import Mixture
     from satisfice.domain.finite import Finite
     from satisfice.domain.space import Space
     from satisfice.errors import (
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
     from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
     from satisfice.search.specification import Requirement, Specification
+    from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.pruner import TargetPruner
@@ -39,12 +42,14 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "CertifyAnswer",
     "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
     "LeaseLost",
     "MissingExtra",
+    "Mixture",
     "NoSurvivors",
     "NumericalFailure",
     "Requirement",
@@ -60,6 +65,7 @@ __all__ = [
     "TooManyFailures",
     "WrongType",
     "answer_of",
+    "certify",
     "find",
     "open_search",
     "open_study",
@@ -69,6 +75,7 @@ __all__ = [
 
 _MODULES = {
     "domain.box": ["Box"],
+    "domain.constraints": ["Mixture"],
     "domain.finite": ["Finite"],
     "domain.space": ["Space"],
     "errors": [
@@ -89,8 +96,10 @@ _MODULES = {
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
     "search.answer": ["Answer", "RequirementAnswer"],
+    "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
     "search.specification": ["Requirement", "Specification"],
+    "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.pruner": ["TargetPruner"],

@@ -16,6 +16,7 @@ from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.joint import AnyBelief, JointBelief
 from satisfice.acquisition.optimise import Climbers, climb, descending
 from satisfice.acquisition.scores import probability_score
+from satisfice.domain.region import Region
 from satisfice.gp.posterior import cholesky
 from satisfice.types import Array
 
@@ -121,7 +122,8 @@ def _likeliest(belief: AnyBelief, rng: Generator) -> Array:
     order = descending(scores)
     tops = points[:0]
     if belief.points is None:
-        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score)).points)
+        region = belief.domain if isinstance(belief.domain, Region) else None
+        tops = belief.domain.snap(climb(score, Climbers.at(points[order[:CLIMBED]], score), region=region).points)
     return np.vstack([tops, points[order[:DRAWN]]])
 
 

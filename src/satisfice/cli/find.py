@@ -14,7 +14,7 @@ import rich_click as click
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
-from satisfice.cli.params import read_params
+from satisfice.cli.params import read_constraints, read_params
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
@@ -40,7 +40,19 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 @options.json_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option_panel(
-    "Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence", "--value", "--regex"]
+    "Problem",
+    options=[
+        "--target",
+        "--param",
+        "--constraint",
+        "--mixture",
+        "--minimize",
+        "--noise",
+        "--range",
+        "--confidence",
+        "--value",
+        "--regex",
+    ],
 )
 @click.option_panel(
     "Search",
@@ -69,6 +81,11 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     name=low:high:step=0.5   a range with steps
     name=a,b,c               choices
     name=value               a constant
+
+    Constraints on the parameters
+    -----------------------------
+    --constraint "a + 2 b <= 1"     a linear one, with <= or >=
+    --mixture a,b,c=1               parts of a whole: their sum; write ranges as 0.0:1.0
 
     The value, as your program prints it
     ------------------------------------
@@ -126,7 +143,7 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     from satisfice.study.find import find
     from satisfice.study.workers.storage import open_storage, open_study
 
-    space = Space.of(params)
+    space = Space.of(params, read_constraints(given.constraints, given.mixtures))
     problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
     problem["direction"] = "minimize" if given.minimize else "maximize"
     Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study

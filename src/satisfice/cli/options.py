@@ -150,6 +150,16 @@ def problem_options(function: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below."
         ),
+        click.option(
+            "--constraint",
+            "constraints",
+            multiple=True,
+            metavar="TEXT",
+            help='What every setting satisfies, such as "a + 2 b <= 1".',
+        ),
+        click.option(
+            "--mixture", "mixtures", multiple=True, metavar="A,B=TOTAL", help="Parameters that are parts of a whole."
+        ),
         click.option("--minimize", is_flag=True, help="Small values are good."),
         click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown."),
         click.option("--range", "value_range", type=RANGE, metavar="LOW:HIGH", help="Bounds that no value can exceed."),

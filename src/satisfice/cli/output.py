@@ -1,9 +1,6 @@
 """What the commands print or write: the answer in columns or as JSON, the evaluations as a table."""
 
-import csv
-import io
 import json
-import math
 import shutil
 import sys
 import textwrap
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from satisfice.errors import BadInput
+from satisfice.numerals import finite
 from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
@@ -101,17 +99,7 @@ def finite_json(value: object) -> str:
     str
         The text.
     """
-    return json.dumps(_finite(value), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    """Return the value with Python's numbers for numpy's, and None for those that JSON does not have."""
-    value = value.item() if hasattr(value, "dtype") else value
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(finite(value), allow_nan=False)
 
 
 def check_output(storage: str, *, csv: Path | None = None, out: Path | None = None, as_json: bool = False) -> None:
@@ -151,21 +139,11 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     path
         The file; `STDOUT` prints the table.
     """
-    from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file
-    from satisfice.study.sheet import cell
-    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
+    from satisfice.study.sheet import table_text
 
-    space, evaluations = listing(study)
-    names = parameter_names(space, evaluations)
-    header = ["number", *map(column_of, names), *COLUMNS[1:]]
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(map(cell, header))
-    for each in evaluations:
-        row = row_of(each, names)
-        table.writerow([cell(row[column]) for column in header])
+    text = table_text(study)
     if path == STDOUT:
-        print(plain(text.getvalue(), keep="\n\t"), end="")
+        print(plain(text, keep="\n\t"), end="")
     else:
-        write_file(path, text.getvalue().encode(errors="replace"))
+        write_file(path, text.encode(errors="replace"))

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from satisfice.acquisition.joint import AnyBelief
 from satisfice.acquisition.optimise import SAME, best_from, best_of, candidates
 from satisfice.acquisition.scores import aspired_score
+from satisfice.domain.region import Region
 from satisfice.types import Array
 
 NEAREST, FARTHEST = 0.02, 0.3  # range of the distance to keep from asked points, as a root mean square over coordinates
@@ -74,18 +75,22 @@ class Aspiration:
     def _elsewhere(self, belief: AnyBelief, margin: float, rng: Generator) -> Array:
         """The points to choose from if the search is stale, none otherwise."""
         sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
-        if sweeps and belief.stale >= HUNCH:
+        if sweeps and belief.stale >= HUNCH and len(belief.best):
             points = _switched_off(belief)
             if len(points):
                 return points
-        if belief.stale < self.patience:
+        if belief.stale < self.patience or not len(belief.best):
             return belief.best[:0]
         return _on_lines(belief) if sweeps and margin == 0 else _at_a_distance(belief, rng)
 
     def _margin(self, belief: AnyBelief) -> float:
-        """The margin to keep from the sides of the box; 0 where there are few corners, and after the early questions."""
+        """The margin to keep from the sides of the box; 0 where there are few corners, and after the early questions.
+
+        The sides of a region are not those of the box: there it is 0 as well.
+        """
         d = belief.domain.dimension
-        return self.margin if d > 2 and belief.step <= 3 + self.early * d else 0.0
+        early = d > 2 and belief.step <= 3 + self.early * d
+        return self.margin if early and not isinstance(belief.domain, Region) else 0.0
 
 
 def _at_a_distance(belief: AnyBelief, rng: Generator) -> Array:

@@ -27,6 +27,7 @@ from satisfice.search.observations import Observations
 from satisfice.types import Array
 
 ENOUGH = 150  # draws before a search gives up: without noise at most 2 % of all settings are good then
+MOST = 10_000  # draws that hit known settings, until there is taken to be no other
 EACH = 10  # draws for each setting of a finite domain are enough
 HIGH, HIGHEST = 0.9, 0.999  # quantiles of the predictions
 ABOVE, FAR_ABOVE = (
@@ -73,12 +74,14 @@ class Draws:
         if seen.domain.size is not None and len(closed) >= seen.domain.size:
             return None
         number = len(self.found)
-        while True:
+        last = number + MOST
+        while number < last:
             x, key = self.point(number), self._keys[number]
             before = 0 if seen.deterministic else self._keys[:number].count(key)
             if key not in closed and before >= len(seen.own_at(key)) + waiting[key]:
                 return x
             number += 1
+        return None  # a region may have few settings, and not know how many
 
     def _index_of(self, number: int) -> int | None:
         """The index of the value that belongs to a draw; -1 where the evaluation failed, None where there is none yet.

@@ -103,9 +103,18 @@ class JointObservations:
         return self.trunk.own
 
     @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """Which evaluations (n,) are of points that satisfy the constraints: earlier data may not be."""
+        return self.trunk.inside
+
+    def allows(self, x: npt.ArrayLike) -> bool:
+        """Whether the point x satisfies the constraints of the domain."""
+        return self.trunk.allows(x)
+
+    @property
     def best(self) -> int:
         """The index of the best own evaluation if it is good, else of the best one of all."""
-        y = self.y
+        y = np.where(self.inside, self.y, -np.inf)
         own = int(np.argmax(np.where(self.own, y, -np.inf)))
         return own if self.own[own] and y[own] >= 0 else int(np.argmax(y))
 
@@ -247,6 +256,8 @@ class JointObservations:
     def tell(self, x: npt.ArrayLike, values: Any, *, fresh: bool = True, held: bool = False) -> None:
         """Record an evaluation; see `Search.tell`."""
         readings = self.specification.readings(values)
+        if fresh:
+            self.trunk.refuse_outside(x)
         missing = self.wants(x, values)
         if missing and fresh:
             raise BadInput(

@@ -78,7 +78,9 @@ class JointSurrogate:
         smallest = np.min(
             [self._means(k, part) - part.target for k, part in zip(self._modelled, parts, strict=True)], axis=0
         )
-        order = np.argsort(-smallest, kind="stable")[:BEST]
+        if not (inside := seen.inside).all():
+            smallest = np.where(inside, smallest, -np.inf)
+        order = np.argsort(-smallest, kind="stable")[: min(BEST, int(inside.sum()))]
         return JointBelief(
             parts=parts,
             best=seen.U[order],
@@ -99,7 +101,7 @@ class JointSurrogate:
         """The outlook for all requirements together; None where there is no model or it fails."""
         seen, config = self.observations, self.config
         if seen.complete:
-            return Outlook(*2 * [float(seen.y.max() >= 0)])
+            return Outlook(*2 * [float(seen.y[seen.inside].max() >= 0)])
         if not self.ready:
             return None
         counts = len(seen.U), len(seen.failed)
@@ -191,7 +193,7 @@ class JointSurrogate:
             return seen.best
         try:
             belief = self.belief()
-            return int(np.argmax(probability_score(belief, belief.target)(seen.U)))
+            return int(np.argmax(np.where(seen.inside, probability_score(belief, belief.target)(seen.U), -np.inf)))
         except NumericalFailure:
             return seen.best
 

@@ -11,6 +11,7 @@ from satisfice.certificates.eprocess import Bounded, Certificate, EProcess, Know
 from satisfice.certificates.replicates import ReplicateLog, certificate, key_of
 from satisfice.certificates.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
+from satisfice.domain.region import Region
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
 from satisfice.search.failures import TRIES, poor, tries
@@ -55,6 +56,7 @@ class Observations:
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
         self._fresh: list[bool] = []  # whether each value is
+        self._inside: list[bool] = []  # whether each value's point satisfies the constraints
         self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
         self._failed_set: set[bytes] = set()
@@ -94,6 +96,24 @@ class Observations:
     def own(self) -> npt.NDArray[np.bool_]:
         """Which values (n,) are fresh: asked for by this search, not out of a table. Only they certify anything."""
         return np.array(self._fresh, dtype=bool)
+
+    @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """Which values (n,) belong to points that satisfy the constraints: earlier data may not."""
+        return np.array(self._inside, dtype=bool)
+
+    def allows(self, x: npt.ArrayLike) -> bool:
+        """Whether the point x satisfies the constraints of the domain."""
+        return not isinstance(self.domain, Region) or bool(self.domain.allows(np.atleast_2d(np.asarray(x)))[0])
+
+    def refuse_outside(self, x: npt.ArrayLike) -> None:
+        """Raise BadInput if the point x breaks a constraint."""
+        if isinstance(self.domain, Region) and not self.allows(x):
+            broken = self.domain.limits.broken(np.asarray(x))
+            raise BadInput(
+                f"`x` must satisfy the constraints; it breaks {broken}. The model may train on it as a value of earlier data: "
+                "pass fresh=False."
+            )
 
     def told(self, index: int) -> float:
         """The value as it was told, to be maximised."""
@@ -144,6 +164,8 @@ class Observations:
     def best(self) -> int:
         """The index of the best own value if it is good, else of the best one of all."""
         y = self.y
+        if not all(self._inside) and any(self._inside):
+            y = np.where(self.inside, y, -np.inf)
         own = int(np.argmax(np.where(self.own, y, -np.inf)))
         return own if self.own[own] and y[own] >= self.config.goal else int(np.argmax(y))
 
@@ -179,7 +201,7 @@ class Observations:
     def exhausted(self) -> bool:
         """Whether every point of a finite domain has a value."""
         size = self.domain.size
-        return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U}) == size
+        return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U[self.inside]}) == size
 
     @property
     def complete(self) -> bool:
@@ -243,7 +265,13 @@ class Observations:
         y = self.config.sign * number(value, "value", hint=" Report a failed evaluation by fail(x).")
         if limits is not None and not limits[0] <= value <= limits[1]:
             raise BadInput(f"`value` must lie within the stated range, {limits[0]:g} to {limits[1]:g}; got {value!r}.")
+        if fresh:
+            self.refuse_outside(x)
+        inside = fresh or self.allows(x)
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)
+        self._inside.append(inside)
+        if not inside:
+            self.replicates.dropped.add(key_of(u))
         self._U.append(u)
         self._y.append(y)
         self._note_contradictions(key_of(u), y, fresh)

@@ -17,6 +17,7 @@ from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
 from satisfice.domain.product import Product
+from satisfice.domain.region import Region
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
 from satisfice.gp.models import MODELS, FixedModel, Model, Note
@@ -176,6 +177,11 @@ class Search:
             raise BadInput(
                 f"`pending` must be points; got {pending!r}. For several points at once write ask(n={pending})."
             )
+        if isinstance(self.domain, Region) and self.domain.limits.forgotten:
+            raise BadInput(
+                f"`constraints` must be given again: a study keeps of a function only its name, {self.domain.limits.forgotten}. "
+                "Pass the space and the same constraints."
+            )
         seen = self.observations
         waiting = seen.pending(self._points(pending))
         key = b"%d %d %d " % (len(seen.y), seen.replicates.entries, seen.unseen) + waiting.tobytes()
@@ -331,8 +337,8 @@ class Search:
         """Report the verdict, the best point so far and how certain it is."""
         seen, config, notes = self.observations, self.config, self.surrogate.notes
         n, failures = len(seen.y), len(seen.failed)
-        if n == 0:
-            return Answer("open", failures=failures, notes=notes, confidence=config.confidence)
+        if not seen.inside.any():
+            return Answer("open", evaluations=n, failures=failures, notes=notes, confidence=config.confidence)
         with one_blas_thread():
             certificate, index, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()

@@ -102,14 +102,16 @@ class Surrogate:
         fit, seen = self.fit(), self.observations
         values = fit.scaler.standardise(seen.y)
         means = values[fit.kept] if seen.deterministic else fit.means
-        order = np.argsort(-means, kind="stable")[:BEST]
+        if not (inside := seen.inside[fit.kept]).all():
+            means = np.where(inside, means, -np.inf)
+        order = np.argsort(-means, kind="stable")[: min(BEST, int(inside.sum()))]
         return Belief(
             members=fit.members,
             domain=seen.domain,
             target=float(fit.scaler.standardise(self.config.goal)) + (margin * self.sigma() if margin else 0.0),
             step=step,
             seed=self.config.seed,
-            incumbent=float(means.max()) if len(means) else 0.0,
+            incumbent=float(means.max()) if inside.any() else 0.0,
             best=seen.U[fit.kept[order]],
             avoid=seen.U[:0] if seen.deterministic is False else seen.U,
             may_repeat=seen.deterministic is False,
@@ -141,7 +143,7 @@ class Surrogate:
         """The model's outlook, or the truth where it is known; None where there is no model or it fails."""
         seen, config = self.observations, self.config
         if seen.complete:
-            return Outlook(*2 * [float(seen.y.max() >= config.goal)])
+            return Outlook(*2 * [float(seen.y[seen.inside].max() >= config.goal)])
         if not self.ready:
             return None
         counts = len(seen.y), len(seen.failed)
@@ -262,7 +264,9 @@ class Surrogate:
             fit = self.fit()
         except NumericalFailure:
             return Estimate(best, value, -np.inf, np.inf, None)
-        index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
+        inside = seen.inside[fit.kept]
+        means = np.where(inside, fit.means, -np.inf) if inside.any() else fit.means
+        index = int(fit.kept[np.argmax(means)]) if chosen is None else chosen
         belief = self.belief()
         u = seen.U[index : index + 1]
         mean, std = (float(part[0]) for part in belief.marginal(u))

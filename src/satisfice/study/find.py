@@ -1,5 +1,6 @@
 """`find`: a setting of an objective that reaches the target, in as few evaluations as possible."""
 
+import json
 import math
 import os
 import time
@@ -40,6 +41,7 @@ def find(
     space: Any,
     target: float,
     *,
+    constraints: Any = None,
     budget: int = 100,
     timeout: float | None = None,
     direction: str = "maximize",
@@ -78,6 +80,10 @@ def find(
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
     target
         The value to reach.
+    constraints
+        What every setting must satisfy, known before it is evaluated, as in `Space.of`: texts such as `"a + 2 b <= 1"`, functions
+        of the dict of parameters that return True or False, and `Mixture` for parts of a whole. A stored study keeps texts and
+        mixtures; functions must be passed again.
     budget
         The largest number of evaluations of the study, by all workers and all earlier calls.
     timeout
@@ -170,7 +176,9 @@ def find(
         raise BadInput("`report` needs an objective that runs in this process; leave out `each`.")
     if history is not None and callable(space):
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
-    named = None if callable(space) else Space.of(space)
+    if constraints is not None and callable(space):
+        raise BadInput("`constraints` needs a space with the ranges of its parameters; got a function as `space`.")
+    named = None if callable(space) else Space.of(space, constraints)
     config = StudyConfig(
         target,
         direction,
@@ -275,7 +283,11 @@ def agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyCo
             f"`space` must be that of the study {study.study_name!r}, which was made with {ways[1]}; got {ways[0]}. "
             "Use another name."
         )
-    return replace(given, space=stored.space, seed=stored.seed if seed is None else given.seed)
+    space = stored.space
+    if given.space is not None and space is not None and given.space.constraints:  # their functions are not stored
+        same = list(given.space.parameters) == list(space.parameters)
+        space = given.space if same else replace(space, constraints=given.space.constraints)
+    return replace(given, space=space, seed=stored.seed if seed is None else given.seed)
 
 
 def _check_same(given: Space, stored: Space, name: str) -> None:
@@ -285,5 +297,19 @@ def _check_same(given: Space, stored: Space, name: str) -> None:
             raise BadInput(
                 f"`space[{each!r}]` must be {known}, as in the study {name!r}; got {came}. Use another name."
             )
+    limits = [
+        sorted(
+            json.dumps({**each, "function": "function"} if "function" in each else each) for each in one.limits.stored()
+        )
+        for one in (given, stored)
+    ]
+    if limits[0] != limits[1]:
+        raise BadInput(
+            f"`constraints` must be those of the study {name!r}, {_in_words(stored)}; got {_in_words(given)}. Use another name."
+        )
     if given.rows != stored.rows:
         raise BadInput(f"`space` must be the table of the study {name!r}; got another one. Use another name.")
+
+
+def _in_words(space: Space) -> str:
+    return ", ".join(map(str, space.constraints)) or "none"

@@ -285,12 +285,13 @@ class StudyReplay:
         key = self._key(point)
         first = self._first.get(key)
         repeat = first is not None and ASKED in trial.system_attrs and trial.params == first.params
-        fresh = HISTORY not in trial.system_attrs and (first is None or repeat)
+        inside = self.search.observations.allows(point)  # a trial of the user's own may break a constraint
+        fresh = HISTORY not in trial.system_attrs and (first is None or repeat) and inside
         try:
-            self.search.tell(point, trial.value, fresh=fresh, held=repeat)
+            self.search.tell(point, trial.value, fresh=fresh, held=repeat and inside)
         except BadInput:
             return False
-        if repeat:
+        if repeat and inside:
             self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
         if self.config.space is None and not self._conditional:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.trial import TrialState
 
 from satisfice.domain.parameters import Categorical, Parameter
+from satisfice.domain.space import COLUMNS
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import NOT_GIVEN, Correction
+from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
 from satisfice.study.stored import Asked, StoredSearch
 from satisfice.study.warm_start import FORMULA, unquoted
 from satisfice.study.workbook import BEGINS, read_workbook, write_workbook
@@ -69,6 +72,20 @@ def excel_sheet(search: StoredSearch, asked: Iterable[Asked]) -> bytes:
     names = header(search)
     rows = [[{"number": each.number, **each}.get(name) for name in names] for each in asked]
     return write_workbook(names, rows, [*result_columns(search.config), "error"])
+
+
+def table_text(study: optuna.Study) -> str:
+    """Write all evaluations of a study as a CSV text; no model is fitted."""
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
+    columns = ["number", *map(column_of, names), *COLUMNS[1:]]
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(cell, columns))
+    for each in evaluations:
+        row = row_of(each, names)
+        table.writerow([cell(row[column]) for column in columns])
+    return text.getvalue()
 
 
 def cell(value: Any) -> str:

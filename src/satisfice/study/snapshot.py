@@ -104,7 +104,11 @@ def begun(study: optuna.Study) -> Begun | None:
 
 def snapshot(study: optuna.Study, target: float | None = None) -> StudySnapshot:
     """Look at a study, by the config stored in it; at any study of one objective, if a target is given."""
-    replay = follow(study, target)
+    return snapshot_of(study, follow(study, target))
+
+
+def snapshot_of(study: optuna.Study, replay: StudyReplay) -> StudySnapshot:
+    """Look at a study through a replay that is up to date."""
     if replay.space is None or replay.search is None:
         raise BadInput(
             f"The study {study.study_name!r} has no finished trial with a parameter that can be searched. Let it run first."

@@ -32,7 +32,7 @@ from satisfice.study.corrections import (
 from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import CANCELLED, ERROR
 from satisfice.study.sampler import GoodActionSampler
-from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.snapshot import StudyAnswer, StudySnapshot, snapshot_of, study_answer
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LONGEST_REASON, Lease
 
@@ -242,9 +242,20 @@ class StoredSearch:
         """
         with self._sampler.replaying(self.study) as replay:
             answer = study_answer(self.study, replay)
+        self._keep(answer)
+        return answer
+
+    def snapshot(self) -> StudySnapshot:
+        """Look at the whole study, to show it; its `search` goes on with the study, so show it before anything else is asked."""
+        with self._sampler.replaying(self.study) as replay:
+            seen = snapshot_of(self.study, replay)
+        self._keep(seen.answer)
+        return seen
+
+    def _keep(self, answer: StudyAnswer) -> None:
+        """Store the verdict, for who lists the studies."""
         if self.study.user_attrs.get(VERDICT) != answer.verdict:
             self.study.set_user_attr(VERDICT, answer.verdict)
-        return answer
 
     def table(self) -> list[dict[str, Any]]:
         """List all experiments, those that wait included.
@@ -346,6 +357,10 @@ class StoredSearch:
 
     def _add(self, params: Mapping[str, Any], value: float, by: str, key: str) -> None:
         """Add an experiment of the user's own."""
+        if (broken := self.space.limits.broken(params)) is not None:
+            raise BadInput(
+                f"`trial` must satisfy the constraints of the study; it breaks {broken}. Add it as earlier data instead."
+            )
         self.study.add_trial(
             create_trial(
                 value=value,
