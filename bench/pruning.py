@@ -6,7 +6,7 @@
 Five tasks: linear and neural classifiers on scikit-learn's digits by `partial_fit`, a neural regression on diabetes, and boosted trees on
 breast cancer and diabetes by rounds; 40 steps each, with the score on a third of the data after each step. The target is the 95 %
 quantile of the final scores. A replay takes the settings in a random order, the same for each pruner, and ends with the first
-complete run that reaches the target, or with the last setting: what differs is the pruner alone. 100 replays of each task.
+complete run that reaches the target, or with the last setting: what differs is the pruner alone. 40 replays of each task.
 MedianPruner and HyperbandPruner have their defaults. ThresholdPruner stops below the median of the final scores after
 half of the steps, which nobody knows beforehand; so its row flatters it.
 """
@@ -34,7 +34,7 @@ from satisfice.types import Array
 ROOT = Path(__file__).parent.parent
 PATH, KEPT = ROOT / "out" / "records" / "pruning.jsonl", ROOT / "docs" / "records" / "pruning.jsonl.xz"
 PAGE = ROOT / "docs" / "evidence" / "pruning.md"
-SETTINGS, STEPS, REPLAYS, QUANTILE, SEED = 120, 40, 100, 0.95, 2026
+SETTINGS, STEPS, REPLAYS, QUANTILE, SEED = 120, 40, 40, 0.95, 2026
 Scores = Iterator[float]
 
 
@@ -54,7 +54,7 @@ def linear(rng: np.random.Generator) -> Scores:
     """A linear classifier of digits by stochastic gradient descent."""
     from sklearn.linear_model import SGDClassifier  # type: ignore[import-untyped]
 
-    X, y, V, answers = _parts("digits", 400)
+    X, y, V, answers = _parts("digits", 1797)
     loss = str(rng.choice(["hinge", "log_loss", "modified_huber"]))
     rate, alpha = 10 ** rng.uniform(-6, 0), 10 ** rng.uniform(-6, 0)
     model = SGDClassifier(loss=loss, learning_rate="constant", eta0=rate, alpha=alpha, random_state=0)
@@ -77,7 +77,7 @@ def network(rng: np.random.Generator) -> Scores:
     """A neural classifier of digits."""
     from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
 
-    X, y, V, answers = _parts("digits", 400)
+    X, y, V, answers = _parts("digits", 900)
     model = MLPClassifier(**_network(rng))
     for _ in range(STEPS):
         model.partial_fit(X, y, classes=np.arange(10))

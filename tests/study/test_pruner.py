@@ -54,7 +54,7 @@ def test_the_last_step_is_learned_from_complete_runs():
     )
     study.optimize(train, n_trials=20)
     states = [trial.state for trial in study.trials]
-    assert states[:4] == [TrialState.COMPLETE] * 4  # those to learn from
+    assert states[:3] == [TrialState.COMPLETE] * 3  # those to learn from
     assert TrialState.PRUNED in states
 
 

@@ -21,6 +21,8 @@ NOISES = np.geomspace(1e-3, 0.5, 8)  # in units of the scale
 BROAD = 3.0  # standard deviation of the final value and of the rise before anything is known, in units of the scale
 LEAST = 4  # values that an extrapolation needs
 RARE = 0.1  # good runs are taken to be at least as frequent as this
+OFF = 0.3  # how far the change that an extrapolation adds may be off, as a share of it
+DRIFT = 0.06  # how far a curve drifts from its family while t grows e-fold, in units of the median range of the curves
 RECENT = 40  # earlier curves that are used, the latest
 WIDER = 1.5  # the spread of earlier curves is widened by this factor: they are few, and those of good runs
 OWN = 3.0  # the weight, in curves, of what was assumed before any curve was seen
@@ -143,6 +145,13 @@ class CurveModel:
         """The unit of the values: the largest range of a curve, this one included."""
         return max((float(np.ptp(each.values)) for each in [*self._used, curve]), default=0.0) or 1.0
 
+    def _doubted(self, forecast: Forecast, curve: Curve) -> Forecast:
+        """The forecast with the standard deviations of what no family has: a change that is off, and a drift."""
+        change = OFF * (forecast.means - curve.values[-1])
+        range_ = float(np.median([np.ptp(each.values) for each in [*self._used, curve]]))
+        drift = (DRIFT * range_) ** 2 * np.log(self.last / curve.steps[-1])
+        return forecast._replace(stds=np.sqrt(forecast.stds**2 + change**2 + drift))
+
     @cached_property
     def _ends(self) -> Array:
         """The final value and the rise of each earlier curve (curves, 2)."""
@@ -181,7 +190,7 @@ class CurveModel:
                     continue
                 start = Curve(curve.steps[:count], curve.values[:count])
                 scale = self._scale(curve)
-                forecast, _ = extrapolate(start, self.last, scale, self.prior(start, scale))
+                forecast = self._doubted(extrapolate(start, self.last, scale, self.prior(start, scale))[0], start)
                 total += ((curve.values[-1] - forecast.mean) / forecast.std) ** 2
                 seen += 1
             self._widths[count] = max(1.0, float(np.sqrt(total / seen)))
@@ -218,6 +227,6 @@ class CurveModel:
     def forecast(self, curve: Curve) -> Forecast:
         """The final value of a run, from its values so far."""
         scale = self._scale(curve)
-        found, _ = extrapolate(curve, self.last, scale, self.prior(curve, scale))
+        found = self._doubted(extrapolate(curve, self.last, scale, self.prior(curve, scale))[0], curve)
         width, mean = self.width(len(curve.values)), found.mean
         return Forecast(found.weights, mean + width * (found.means - mean), width * found.stds)

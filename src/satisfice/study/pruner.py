@@ -50,7 +50,7 @@ class TargetPruner(BasePruner):  # type: ignore[misc]
     """
 
     def __init__(
-        self, target: float | None = None, *, steps: int | None = None, confidence: float = 0.95, startup: int = 4
+        self, target: float | None = None, *, steps: int | None = None, confidence: float = 0.95, startup: int = 3
     ) -> None:
         self.target = None if target is None else number(target, "target", " or None")
         self.steps = None if steps is None else whole(steps, "steps", least=1)
