@@ -58,7 +58,7 @@ def answer_json(answer: "Answer", **more: Any) -> str:
         The JSON text.
     """
     names = ("verdict", "params", "value", "interval", "probability", "hope", "evaluations", "failures", "certificate", "repeats",
-             "needed", "notes")  # fmt: skip
+             "notes")  # fmt: skip
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))

@@ -10,7 +10,7 @@ from satisfice.search.specification import Requirement
 from satisfice.types import Array
 
 Verdict = Literal["good", "none", "unlikely", "open"]
-MANY = 10_000  # a larger estimate of the evaluations needed says nothing
+MANY = 10_000  # a larger number of repeats says only that they are too many
 WORDS = {
     "good": "the target is met",
     "none": "no setting reaches the target",
@@ -104,9 +104,7 @@ class Answer:
     certificate
         Why the point is called good.
     repeats
-        About how many more fresh evaluations of the point would certify it.
-    needed
-        About how many more evaluations are needed.
+        About how many more fresh evaluations of the point would certify it, if it is as good as estimated.
     notes
         Remarks about the data.
     confidence
@@ -136,7 +134,6 @@ class Answer:
     failures: int = 0
     certificate: Certificate | None = None
     repeats: int | None = None
-    needed: int | None = None
     notes: tuple[str, ...] = ()
     confidence: float = 0.95
     params: dict[str, Any] | None = None
@@ -145,6 +142,11 @@ class Answer:
     share: ShareBound | None = None  # what settings drawn at random say of the share of good ones
     requirements: tuple[RequirementAnswer, ...] = ()
     conflicts: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> int | None:
+        """The same as `repeats`. Version 0.1.0 guessed here how many evaluations are to come in all, and was mostly wrong."""
+        return self.repeats
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -182,10 +184,9 @@ class Answer:
             said.append(("rests on", self.basis))
         said += [("conflict", each) for each in self.conflicts]
         spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
-        if self.needed is not None and self.verdict == "open":
-            few = self.needed <= MANY
-            spent += f"; about {self.needed} more are needed" if few else f"; more than {MANY:,} more are needed"
-            spent += f", {self.repeats} of them to confirm the setting" if few and self.repeats is not None else ""
+        if self.repeats is not None and self.verdict == "open":
+            count = f"about {self.repeats}" if self.repeats <= MANY else f"more than {MANY:,}"
+            spent += f"; if this setting is as good as estimated, {count} more of it would certify it"
         said.append(("evaluations", spent))
         return said + [("note", note) for note in self.notes]
 

@@ -36,7 +36,6 @@ from satisfice.search.surrogate import Surrogate
 from satisfice.types import Array, Domain, Noise
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
-FAINT = 1e-3  # a smaller probability of the best point says nothing about how many evaluations are needed
 
 
 class Search:
@@ -350,9 +349,6 @@ class Search:
             if verdict == "open" and (lost or self.surrogate.long_in_vain) and draws.found and not self._concludes:
                 share = draws.bound()
                 verdict = "unlikely" if lost and draws.enough and draws.calibrated() else "open"
-        needed = cost
-        if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
-            needed = 1 / outlook.best_bet
         with one_blas_thread():
             judged = judged_at(index, seen, self.surrogate, self.specification)
             hopes: tuple[float, ...] = ()
@@ -375,7 +371,6 @@ class Search:
             failures=failures,
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
-            needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
             notes=self.surrogate.notes + contradictions(seen),
             confidence=config.confidence,
             proven=verdict == "none" and seen.complete,

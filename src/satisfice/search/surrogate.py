@@ -184,9 +184,15 @@ class Surrogate:
 
     @property
     def long_in_vain(self) -> bool:
-        """Whether the search has evaluated so many settings in vain that it now draws every second one at random."""
+        """Whether the search has evaluated so many settings in vain that it now draws every second one at random.
+
+        It has not as long as the model is sure that there is a good one, as while a setting is repeated that is barely good.
+        """
         seen = self.observations
-        return self._may_draw and is_long(len(seen.replicates.first), seen.domain)
+        if not (self._may_draw and is_long(len(seen.replicates.first), seen.domain)):
+            return False
+        now = self.outlook()
+        return now is not None and now.hope < self.config.confidence
 
     @property
     def _may_draw(self) -> bool:

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from satisfice.checks import as_objective, number, whole
 from satisfice.domain.parameters import native
-from satisfice.errors import BadInput, BadValue, NoSurvivors, SpaceExhausted
+from satisfice.errors import BadInput, BadValue, LeaseLost, NoSurvivors, SpaceExhausted
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.corrections import (
@@ -324,10 +324,16 @@ class StoredSearch:
         return "told" if asked_with(trials, key) else cast(Told | None, told_with(trials, key))
 
     def _ask(self, by: str, key: str) -> Asked:
+        while True:
+            with suppress(LeaseLost):  # this process stood still for so long that others took it for dead: once more
+                return self._ask_once(by, key)
+
+    def _ask_once(self, by: str, key: str) -> Asked:
         with Lease.begin(self.study) as lease:
             try:
                 trial = optuna.trial.Trial(self.study, lease.trial_id)
-                _optuna.suggest(trial, distributions_of(self.space))
+                with lease.refused_if_finished():
+                    _optuna.suggest(trial, distributions_of(self.space))
                 lease.hand_over(by, key)
             except BaseException as problem:
                 empty = isinstance(problem, SpaceExhausted | NoSurvivors)

@@ -108,7 +108,7 @@ class Lease:
 
     def fail(self, reason: str, trace: str = "") -> None:
         """Finish the trial without a value, and store why, and where if that is known."""
-        with self._refused_if_finished():
+        with self.refused_if_finished():
             write_text(self.study, self.trial_id, TRACE, trace)
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
@@ -146,11 +146,12 @@ class Lease:
                 self._finished = True
 
     def _write(self, key: str, value: Any) -> None:
-        with self._refused_if_finished():
+        with self.refused_if_finished():
             _optuna.set_attribute(self.study, self.trial_id, key, value)
 
     @contextmanager
-    def _refused_if_finished(self) -> Iterator[None]:
+    def refused_if_finished(self) -> Iterator[None]:
+        """Within this context, LeaseLost is raised if somebody else has finished the trial."""
         try:
             yield
         except UpdateFinishedTrialError:

@@ -15,6 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.checks import as_objective
 from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures, WrongType
 from satisfice.study import _optuna
+from satisfice.study.corrections import by_hand
 from satisfice.study.progress import Progress
 from satisfice.study.proposal import CANCELLED, CUT
 from satisfice.study.replay import StudyReplay
@@ -194,12 +195,13 @@ class Workers:
                         if replay.endings > ended and replay.answer().verdict != "open":
                             return self._cancel(lease, DECIDED)
                     try:
-                        given = self._prepare(trial)
+                        with lease.refused_if_finished():  # it took longer than a lease lasts, as in a frozen process
+                            given = self._prepare(trial)
                     except (SpaceExhausted, NoSurvivors) as problem:
                         self._cancel(lease, "nothing was left to ask for")
                         with self._sampler.replaying(self._study) as replay:
                             ended = replay.endings
-                        goes_on = self._await(ended, lambda replay: bool(replay.running))
+                        goes_on = self._await(ended, lambda replay: not all(map(by_hand, replay.running)))
                         self.nothing_left = None if goes_on or self._is_over() else str(problem)
                         return goes_on
                     failed = self._evaluate(lease, given)
