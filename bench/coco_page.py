@@ -1,6 +1,5 @@
 """The section of docs/evidence/benchmarks.md on COCO's functions, written by bench/coco.py --page from its records."""
 
-import re
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -204,7 +203,7 @@ def write(kept: Path, docs: Path) -> None:
         (docs / PAGE, "coco", section(records)),
         (docs.parent / "README.md", "coco summary", summary(records)),
     ):
-        found = re.compile(rf"<!-- {marker} -->.*?<!-- end -->", flags=re.DOTALL)
-        block = f"<!-- {marker} -->\n\n{words}\n\n<!-- end -->"
-        page.write_text(found.sub(lambda _, block=block: block, page.read_text(encoding="utf-8")), encoding="utf-8")
+        start, end = f"<!-- {marker} -->", "<!-- end -->"
+        before, rest = page.read_text(encoding="utf-8").split(start)
+        page.write_text(f"{before}{start}\n\n{words}\n\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
     picture(counts(records), docs / PICTURE)

@@ -169,6 +169,8 @@ def test_find_refuses_reports_that_cannot_come():
         find(lambda p, report: 0.0, {"x": (0.0, 1.0)}, 1.0, report="yes")
     with pytest.raises(BadInput, match="`report` needs an objective that runs in this process"):
         find(lambda p, report: 0.0, {"x": (0.0, 1.0)}, 1.0, report=True, each=10.0)
+    with pytest.raises(BadInput, match="`report` needs a target that is one number"):
+        find(lambda p, report: {"a": 0.0}, {"x": (0.0, 1.0)}, {"a": ">= 1"}, report=True)
 
 
 def test_runs_that_ended_elsewhere_are_no_curves_to_learn_from():
