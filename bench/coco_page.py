@@ -170,14 +170,14 @@ def section(records: list[Record]) -> str:
     text = f"""Run: {what}. One run of a contestant on each function and instance. Ratios are geometric means over functions,
 dimensions and targets of mean evaluations, a failure counting as the budget; below 1, satisfice needs fewer. In brackets the 95 %
 bootstrap interval over functions. Each ratio is over the cells that both have; mean evaluations marked * are over fewer cells
-than those of satisfice.
+than those of satisfice. The best peer on other instances is known only where a function was run on two.
 
 {tables(found)}
 
 ![shares reached on COCO's functions](../{PICTURE})
 
 CPU milliseconds for a suggestion in five dimensions, on a busy machine: {seconds(records)}."""
-    text += "\nNot run: other dimensions and instances, `bbob-noisy`, and other peers; NGOpt fails with this numpy."
+    text += "\nNot run: other dimensions and instances, `bbob-mixint` and `bbob-noisy`, and other peers, GPSampler and NGOpt among them."
     return text + (f"\nRuns that raised an error are left out: {', '.join(broken)}." if broken else "")
 
 
