@@ -1,17 +1,20 @@
 """`SatisficeSearchCV`: a scikit-learn search that stops when the cross-validated score reaches a target for certain."""
 
 import copy
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Integral, Real
+from dataclasses import replace
+from numbers import Integral, Number, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from satisfice.domain.space import Space
-from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
+from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SatisficeWarning, SpaceExhausted
 from satisfice.search.search import Search
+from satisfice.search.specification import Requirement, Specification
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -28,6 +31,11 @@ ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidat
 NOT_FINITE = "One or more of the (test|train) scores are non-finite"
 
 
+SAME_SPLITS = "`cv` gives the same splits every time, so the verdict is about these splits"
+FAILURES = 5  # so many evaluations without a value, and nothing else, end a search
+LONGEST = 60  # characters of the text that stands for an object
+
+
 class _AllFoldsFailed(ValueError):
     """No fold of a candidate could be fitted."""
 
@@ -39,25 +47,29 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     the folds. Where the split can be random (`cv` is a number or None, or a splitter that shuffles or samples) every evaluation
     has a new one, and the `random_state` of a splitter is replaced. So the value of a candidate is a random number, and its mean
     over the splits of this data has to reach the target: a promising candidate is evaluated again until its replicates certify
-    it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they are; one
-    replicate then tells whether the estimator itself is random.
+    it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they are, with a
+    warning: the verdict is then about these splits, not about new ones, and repeats tell only whether the estimator is random.
 
     Parameters
     ----------
     estimator
         What is tuned.
     space
-        Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates.
+        Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates. Choices may be estimators.
     target
-        The score to reach; scores are better when larger, as everywhere in scikit-learn.
+        The score to reach; scores are better when larger, as everywhere in scikit-learn. Or a dict with a score for each of
+        several metrics, such as `{"accuracy": 0.93, "f1": 0.9}`, all of which must be reached; a text such as "<= 200" or a
+        `Requirement` says more.
     constraints
         What every candidate must satisfy, as in `Space.of`.
     prefer
         Which of the good candidates you would rather have, as in `find`.
     scoring
-        One metric, as in GridSearchCV.
+        One metric, as in GridSearchCV; with several targets what gives all of them, by default the scorers of these names.
     budget
         The largest number of evaluations, replicates and failures included.
+    timeout
+        No evaluation begins after so many seconds.
     confidence
         The probability that the verdict is right.
     noise
@@ -69,7 +81,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     n_jobs, pre_dispatch
         How the folds of one evaluation run in parallel.
     refit, cv, verbose, error_score, return_train_score
-        As in GridSearchCV.
+        As in GridSearchCV; with several targets, `refit=True` stands for the first of them.
     random_state
         The seed of the search and of the splits.
 
@@ -101,10 +113,11 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSearchCV._parameter_constraints,
         "space": "no_validation",  # `Space` says what is wrong with it
-        "target": [Real],
+        "target": [Real, dict, list, Requirement, Specification],
         "constraints": "no_validation",
         "prefer": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
+        "timeout": [Interval(Real, 0, None, closed="neither"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
         "rule": [str, HasMethods(["propose"])],
@@ -117,7 +130,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self,
         estimator: Any,
         space: Any,
-        target: float,
+        target: Any,
         *,
         constraints: Any = None,
         prefer: Any = None,
@@ -126,6 +139,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         refit: Any = True,
         cv: Any = None,
         budget: int = 50,
+        timeout: float | None = None,
         confidence: float = 0.95,
         noise: Any = None,
         rule: Any = "auto",
@@ -153,6 +167,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.constraints = constraints
         self.prefer = prefer
         self.budget = budget
+        self.timeout = timeout
         self.confidence = confidence
         self.noise = noise
         self.rule = rule
@@ -167,54 +182,105 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> "SatisficeSearchCV":
         """Run the search; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise BadInput(f"`scoring` must be one metric, the one that has the target; got {self.scoring!r:.80}.")
+        self._specification = _specification(self.target)
+        if self._specification is None and isinstance(self.scoring, list | tuple | set | dict):
+            raise BadInput(
+                f"`scoring` must be one metric, the one that has the target, or `target` a dict with a score for each; got "
+                f"{self.scoring!r:.80}."
+            )
+        if self._specification is not None and callable(self.scoring) and self.refit is True:
+            raise BadInput(
+                "`refit` must be the name of a metric, or False, where `scoring` is a function of several metrics."
+            )
         self._folds = None  # what a number of folds means
         if self.cv is None or isinstance(self.cv, Integral):
             self._folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
             self._folds.shuffle = True
         super().fit(X, y, **params)
         if not callable(self.refit):  # a callable chooses for itself
-            scores = self.cv_results_["mean_test_score"]
+            scores = self.cv_results_[f"mean_test_{self._metric}"]
             same = [candidate == self.best_params_ for candidate in self.cv_results_["params"]]
             self.best_score_ = float(np.nanmean(scores[same]))
         return self
+
+    @property
+    def _metric(self) -> str:
+        """The metric of `best_score_`."""
+        specification = _specification(self.target)
+        if specification is None:
+            return "score"
+        return self.refit if isinstance(self.refit, str) else specification.names[0]
+
+    def _get_scorers(self) -> Any:
+        specification = _specification(self.target)
+        if specification is None:
+            return super()._get_scorers()
+        several = copy.copy(self)
+        several.scoring = list(specification.names) if self.scoring is None else self.scoring
+        scorers, metric = super(SatisficeSearchCV, several)._get_scorers()
+        return scorers, self._metric if metric is True else metric
+
+    def _check_refit_for_multimetric(self, scores: Any) -> None:
+        if self.refit is not True:  # which stands for the first target
+            super()._check_refit_for_multimetric(scores)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Score the best estimator, by the metric of `refit`; with several targets and `refit=True` by the first of them."""
+        if self.refit is not True or _specification(self.target) is None:
+            return super().score(X, y, **params)
+        first = copy.copy(self)
+        first.refit = self._metric
+        return super(SatisficeSearchCV, first).score(X, y, **params)
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
         """Ask, evaluate and tell until the verdict is no longer open or the budget is spent."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         split = self._splitter(seed)
+        resampled = split(0) is not None
+        if not resampled:
+            said = f"{SAME_SPLITS}; a splitter that shuffles gives one about new splits."
+            warnings.warn(said, SatisficeWarning, stacklevel=3)
+        target: Any = self.target
+        if self._specification is not None:
+            target = [
+                replace(each, noise="learn") if each.noise is None and resampled and not each.counts_passes else each
+                for each in self._specification
+            ]
+        space, objects = _named(self.space)
         search = Search(
-            Space.of(self.space, self.constraints),
-            self.target,
+            Space.of(space, self.constraints),
+            target,
             self.rule,
             model=self.model,
-            noise="learn" if self.noise is None and split(0) is not None else self.noise,
+            noise="learn" if self.noise is None and resampled and self._specification is None else self.noise,
             confidence=self.confidence,
             prefer=self.prefer,
             value_range=self.value_range,
             seed=seed,
         )
-        self._rows: list[tuple[dict[str, Any], float]] = []  # the parameters and the score of each row of the results
+        self._rows: list[tuple[dict[str, Any], Any]] = []  # the parameters and the score of each row of the results
         answer, problem = search.answer(), ""
+        until = time.monotonic() + (np.inf if self.timeout is None else self.timeout)
         with _task(self, callback_ctx, "search", int(self.budget), one_by_one=True) as task:
             for number in range(self.budget):
+                if time.monotonic() >= until or (answer.failures >= FAILURES and not answer.evaluations):
+                    break
                 try:
                     params = search.ask()
                 except (SpaceExhausted, NoSurvivors):
                     break
                 try:
-                    score = self._evaluate(evaluate_candidates, params, split(number), task)
+                    score = self._evaluate(evaluate_candidates, _with_objects(params, objects), split(number), task)
                 except _AllFoldsFailed as error:
                     problem, score = f"{params}: {error}", np.nan
                     warnings.warn(problem, FitFailedWarning, stacklevel=2)
                 else:
                     self._rows.append((params, score))
                     limits = search.config.value_range
-                    if limits is not None and not limits[0] <= score <= limits[1]:
+                    if limits is not None and self._specification is None and not limits[0] <= score <= limits[1]:
                         problem, score = f"{params}: the score {score:g} lies outside of {limits}", np.nan
                         warnings.warn(problem, FitFailedWarning, stacklevel=2)
-                if np.isfinite(score):
+                if _is_finite(score):
                     search.tell(params, score)
                 else:
                     search.fail(params)
@@ -223,16 +289,18 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     break
         if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
+        if not resampled:
+            answer = replace(answer, notes=(*answer.notes, SAME_SPLITS))
         self.answer_, self.verdict_, self.certificate_ = answer, answer.verdict, answer.certificate
         self.n_evaluations_ = answer.evaluations + answer.failures
 
     def _evaluate(
         self, evaluate_candidates: Callable[..., dict[str, Any]], params: dict[str, Any], cv: Any, task: Any
-    ) -> float:
-        """The mean test score of one candidate; not a finite number if some fold had none."""
+    ) -> Any:
+        """The mean test score of one candidate, or those of all metrics; not a finite number if some fold had none."""
         folds = 0 if task is None else self.n_splits_  # which older versions do not know before the end
         with _task(self, task, "evaluation", folds, one_by_one=False) as inner, warnings.catch_warnings():
-            if not all(np.isfinite(score) for _, score in self._rows):
+            if not all(_is_finite(score) for _, score in self._rows):
                 warnings.filterwarnings("ignore", message=NOT_FINITE)  # it would be said again at every evaluation
             context = {} if inner is None else {"callback_ctx": inner}
             try:
@@ -241,6 +309,11 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 if ALL_FAILED not in str(error) or self.error_score == "raise":
                     raise
                 raise _AllFoldsFailed(str(error)) from error
+        if self._specification is not None:
+            missing = [name for name in self._specification.names if f"mean_test_{name}" not in results]
+            if missing:
+                raise BadInput(f"`scoring` must return the metric {missing[0]!r}, which `target` names.")
+            return {name: float(results[f"mean_test_{name}"][-1]) for name in self._specification.names}
         if "mean_test_score" not in results:
             raise BadInput("`scoring` must return one number; got a callable that returns several scores.")
         return float(results["mean_test_score"][-1])
@@ -263,6 +336,54 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         if callable(refit):
             return int(super()._select_best_index(refit, refit_metric, results))
         return [params for params, _ in self._rows].index(self.answer_.params or {})
+
+
+def _named(space: Any) -> tuple[Any, dict[str, dict[str, Any]]]:
+    """The space with a text for each choice that is an object, such as an estimator, and the objects by these texts."""
+    objects: dict[str, dict[str, Any]] = {}
+
+    def text(name: str, choice: Any) -> Any:
+        if isinstance(choice, str | Number | np.generic | None):
+            return choice
+        known = objects.setdefault(name, {})
+        for said, other in known.items():
+            if other is choice:
+                return said
+        said = " ".join(repr(choice).split())[:LONGEST]
+        said = said if said not in known else f"{said} ({len(known) + 1})"
+        known[said] = choice
+        return said
+
+    if isinstance(space, Mapping):
+        return {
+            name: [text(name, each) for each in choices] if isinstance(choices, list) else choices
+            for name, choices in space.items()
+        }, objects
+    if isinstance(space, list) and all(isinstance(row, Mapping) for row in space):
+        return [{name: text(name, each) for name, each in row.items()} for row in space], objects
+    return space, objects
+
+
+def _with_objects(params: dict[str, Any], objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The parameters with the objects that their texts stand for."""
+    return {name: objects.get(name, {}).get(value, value) for name, value in params.items()}
+
+
+def _specification(target: Any) -> Specification | None:
+    """The requirements, None for one score; a number in a dict is what its metric must reach."""
+    if isinstance(target, Real):
+        return None
+    if isinstance(target, dict):
+        target = {
+            name: Requirement(name, ">=", float(each)) if isinstance(each, Real) else each
+            for name, each in target.items()
+        }
+    return Specification.of(target)
+
+
+def _is_finite(score: Any) -> bool:
+    """Whether a score, or each of several, is a finite number."""
+    return all(map(np.isfinite, score.values())) if isinstance(score, dict) else bool(np.isfinite(score))
 
 
 @contextmanager

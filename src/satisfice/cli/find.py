@@ -13,7 +13,7 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, target_json, write_csv
 from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
-@options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
+@options.command("--target T | --require NAME>=T --param NAME=... [OPTIONS] -- PROGRAM ...")
 @options.problem_options
 @click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
 @click.option("--regex", type=options.REGEX, metavar="PATTERN", help="What finds the value in the output.")
@@ -43,6 +43,7 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
     "Problem",
     options=[
         "--target",
+        "--require",
         "--param",
         "--constraint",
         "--mixture",
@@ -108,6 +109,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     read in the very first one, the search ends at once. A note shows the line
     that the first value was read from.
 
+    Several requirements
+    --------------------
+    --require "accuracy>=0.93" --require "p99<=200" takes the place of --target.
+    The last line is then a JSON object with all of them, such as
+    {"accuracy": 0.94, "p99": 180, "size": 12}; further entries are kept.
+
     Exit codes
     ----------
     0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
@@ -120,8 +127,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     space: Any = read_params(given.params)
     if given.key is not None and given.regex is not None:
         raise BadInput("`--value` and `--regex` both say where the value is; use one of them.")
-    tell = None if given.quiet else _show_first_value
+    given.target = options.target_of(given)
+    tell = None if given.quiet else show_first_value
     objective = CommandObjective(invocation.program, given.each, given.key, given.regex, tell)
+    objective.names = getattr(given.target, "names", ())
     objective.check(space)
     line = command_line(invocation.words, given.storage)
     with Ending() as ending:
@@ -131,12 +140,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
             objective.stop()
             while objective.running:  # threads that wait for their runs to end
                 time.sleep(0.05)
-            _show_how_to_continue(line, given.storage)
+            show_how_to_continue(line, given.storage)
             return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
         write_csv(stored_study(given.storage, given.name), given.csv)
     if given.as_json and given.csv != STDOUT:
-        print(answer_json(answer, name=given.name, target=given.target))
+        print(answer_json(answer, name=given.name, target=target_json(given.target)))
     elif given.csv != STDOUT:
         print(columns([*answer.lines, *_what_next(given, answer, objective)]))
     return EXIT_CODES[answer.verdict]
@@ -145,8 +154,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
 def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, line: str) -> "Answer":
     """Run the search."""
     from satisfice.domain.space import Space
+    from satisfice.search.config import SearchConfig
     from satisfice.search.search import Search
     from satisfice.study.find import find
+    from satisfice.study.values import directions_of
     from satisfice.study.workers.storage import open_storage, open_study
 
     space = Space.of(params, read_constraints(given.constraints, given.mixtures))
@@ -155,14 +166,15 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     problem["prefer"] = read_preference(given.prefer)
     Search(space, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
-    _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
+    directions = directions_of(SearchConfig(given.target, problem["direction"]))
+    remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
     names = ("budget", "timeout", "n_jobs", "cancel_running", "name", "history", "seed")
     budget = {name: getattr(given, name) for name in names}
     progress: Any = False if given.quiet else "log"
     return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)
 
 
-def _remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
+def remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
     """Keep the program in the study and refuse another one, because values of two programs must not be mixed."""
     words = json.dumps(program)
     kept = study.user_attrs.get(PROGRAM, words)
@@ -187,13 +199,13 @@ def _what_next(given: SimpleNamespace, answer: "Answer", objective: CommandObjec
     return rows
 
 
-def _show_first_value(first: PrintedValue) -> None:
+def show_first_value(first: PrintedValue) -> None:
     """Print which line the first value was read from, so that a wrong one is noticed early."""
     line = first.line if len(first.line) <= SHOWN else f"...{first.line[-SHOWN:]}"
     print(plain(f"satisfice: note: the first value is {first.value!r}, read from: {line}"), file=sys.stderr)
 
 
-def _show_how_to_continue(line: str, storage: str) -> None:
+def show_how_to_continue(line: str, storage: str) -> None:
     """Print the command line that continues the search."""
     print(f"Stopped. All evaluations so far are kept in {hidden(storage)}. To continue:\n  {line}", file=sys.stderr)
     if hidden(storage) != storage:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import rich_click as click
@@ -107,6 +108,10 @@ def _noise(text: str) -> float | str | None:
     return text if text == "learn" else number if number is not None and number >= 0 else None
 
 
+def _gate_noise(text: str) -> float | str | None:
+    return text if text == "gaussian" else _noise(text)
+
+
 def _range(text: str) -> tuple[float, float] | None:
     ends = [read_number(part) for part in text.split(":")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
@@ -127,6 +132,7 @@ SECONDS = Value("seconds", "a number greater than 0", _positive)
 WHOLE = Value("integer", "a whole number, 0 or more", _whole)
 COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
 NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
+GATE_NOISE = Value("noise", "0, a standard deviation, 'gaussian' or 'learn'", _gate_noise)
 RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
 REGEX = Value("pattern", "a regular expression with at most one group, as in 'rmse=([0-9.]+)'", _regex)
 FILE = File()
@@ -143,10 +149,43 @@ def study_options(function: Callable[..., int]) -> Callable[..., int]:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 
+def target_of(given: SimpleNamespace) -> Any:
+    """The target of the command line, a number or requirements.
+
+    Parameters
+    ----------
+    given
+        The values of the options.
+
+    Returns
+    -------
+    float or Specification
+        What `find` takes as `target`.
+    """
+    if bool(given.requires) == (given.target is not None):
+        raise BadInput("Give either `--target`, the value that is good enough, or `--require` once or several times.")
+    if not given.requires:
+        return given.target
+    from satisfice.search.specification import Specification
+
+    wrong = {"--minimize": given.minimize, "--noise": given.noise is not None, "--range": given.value_range is not None}
+    for option, used in {**wrong, "--value": getattr(given, "key", None) is not None}.items():
+        if used:
+            raise BadInput(f"`{option}` belongs to `--target`; leave it out beside `--require`.")
+    return Specification.of(list(given.requires))
+
+
 def problem_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that say what is searched for."""
     given = (
-        click.option("--target", type=NUMBER, required=True, metavar="T", help="The value that is good enough."),
+        click.option("--target", type=NUMBER, metavar="T", help="The value that is good enough."),
+        click.option(
+            "--require",
+            "requires",
+            multiple=True,
+            metavar="NAME>=T",
+            help="A requirement, in place of --target; repeatable.",
+        ),
         click.option(
             "--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below."
         ),

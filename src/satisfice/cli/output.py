@@ -15,7 +15,8 @@ from satisfice.plaintext import plain
 if TYPE_CHECKING:
     import optuna
 
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.gate_answer import CertifyAnswer
 
 STDOUT = Path("-")
 
@@ -62,9 +63,53 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
+    if answer.requirements:
+        said["requirements"] = [_requirement(each) for each in answer.requirements]
+        said["conflicts"] = answer.conflicts
     if answer.preference is not None:
         said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
+
+
+def gate_json(answer: "CertifyAnswer", **more: Any) -> str:
+    """Return the answer as one JSON object; numbers that are not finite are null.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    **more
+        Further entries.
+
+    Returns
+    -------
+    str
+        The JSON text.
+    """
+    names = ("verdict", "value", "interval", "evaluations", "failures", "needed", "confidence", "certificate", "notes")
+    parts = []
+    for each in answer.requirements:
+        own = ("verdict", "value", "interval", "passed", "values", "guarantee", "needed")
+        parts.append({"requirement": str(each.requirement), **{name: getattr(each, name) for name in own}})
+    said = {name: getattr(answer, name) for name in names}
+    return finite_json(said | {"requirements": parts, "summary": answer.summary} | more)
+
+
+def _requirement(each: "RequirementAnswer") -> dict[str, Any]:
+    """A requirement and what is known of it, for JSON."""
+    certificate = None if each.certificate is None else dict(vars(each.certificate))
+    names = ("value", "interval", "probability", "critical", "hope")
+    return {
+        "name": each.requirement.name,
+        "requirement": str(each.requirement),
+        **{name: getattr(each, name) for name in names},
+        "certificate": certificate,
+    }
+
+
+def target_json(target: Any) -> Any:
+    """The target for JSON: a number, or requirements as texts."""
+    return [str(each) for each in target] if hasattr(target, "names") else target
 
 
 def grid(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -267,17 +267,21 @@ class JointObservations:
                     return False
         return True
 
+    def check_complete(self, x: npt.ArrayLike, values: Any) -> None:
+        """Raise BadInput if a deferred value is missing where it is wanted."""
+        self.specification.readings(values)
+        missing = self.wants(x, values)
+        if missing:
+            raise BadInput(
+                f"The value {missing[0]!r} is needed here, since the other requirements pass: `wants` says so. Measure it, and "
+                "tell all values together."
+            )
+
     def tell(self, x: npt.ArrayLike, values: Any, *, fresh: bool = True, held: bool = False) -> None:
         """Record an evaluation; see `Search.tell`."""
         readings = self.specification.readings(values)
         if fresh:
             self.trunk.refuse_outside(x)
-        missing = self.wants(x, values)
-        if missing and fresh:
-            raise BadInput(
-                f"The value {missing[0]!r} is needed here, since the other requirements pass: `wants` says so. Measure it, and "
-                "tell all values together."
-            )
         counts = []
         for k, (part, each) in enumerate(zip(self.parts, self.specification, strict=True)):
             there = each.name in readings

@@ -262,6 +262,7 @@ class Search:
         *,
         fresh: bool = True,
         held: bool = False,
+        partial: bool = False,
     ) -> None:
         """Record the value at a point, whether you were asked for it or not.
 
@@ -279,13 +280,18 @@ class Search:
             count towards a certificate.
         held
             True if the value counts towards a certificate only once `count` is called.
+        partial
+            True if a deferred value that is missing was not wanted when the evaluation was made; see `wants`.
 
         Raises
         ------
         BadInput
             If the point lies outside the domain, or the value is not a finite number within `value_range`.
         """
-        self.observations.tell(self._points([x])[0], self._reading(value), fresh=fresh, held=held)
+        point = self._points([x])[0]
+        if isinstance(self.observations, JointObservations) and fresh and not partial:
+            self.observations.check_complete(point, value)
+        self.observations.tell(point, self._reading(value), fresh=fresh, held=held)
         enough = len(self.observations.y) >= self.surrogate.model.starting_points
         if enough and isinstance(self._rule, RememberingRule):
             with one_blas_thread(), suppress(NumericalFailure):  # `ask` will report it; the value is kept

@@ -15,11 +15,11 @@ from starlette.routing import Route
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted, StorageFailed
 from satisfice.numerals import finite
 from satisfice.report.text import goal
+from satisfice.search.gate_config import gate_config
 from satisfice.serve.openapi import KEY, OPERATIONS, SCHEMAS, Operation, document
 from satisfice.serve.schema import Invalid, read
 from satisfice.serve.studies import NotFound, Opened, Studies, named
 from satisfice.serve.view import SIDES, look, status
-from satisfice.study.certify import gate_config
 from satisfice.study.sheet import result_columns
 from satisfice.study.snapshot import Evaluation
 from satisfice.study.stored import StoredSearch
@@ -245,8 +245,11 @@ def known(search: StoredSearch, number: int) -> None:
         raise NotFound(str(problem)) from None
 
 
-def result(search: StoredSearch, values: Mapping[str, float]) -> float:
+def result(search: StoredSearch, values: Mapping[str, float]) -> float | Mapping[str, float]:
     """Return what `StoredSearch.tell` takes for these results; BadInput if they are not those that the study wants."""
+    if search.config.specification is not None:
+        search.config.specification.readings(values)
+        return values
     columns = result_columns(search.config)
     if set(values) != set(columns):
         raise BadInput(
@@ -260,7 +263,7 @@ def experiment(each: Evaluation, columns: list[str]) -> dict[str, Any]:
     return {
         "number": each.number,
         "params": each.params,
-        "values": None if each.value is None else {columns[0]: each.value},
+        "values": {name: each.values.get(name, each.value) for name in columns} if each.told else None,
         "state": each.state,
         "repeats": each.repeats,
         "error": each.error,

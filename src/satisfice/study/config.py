@@ -13,6 +13,9 @@ from satisfice.gp.models import MODELS
 from satisfice.rules import RULES
 from satisfice.search.config import SearchConfig
 from satisfice.search.search import Search
+from satisfice.search.specification import Specification
+from satisfice.study import _optuna
+from satisfice.study.values import check_names
 from satisfice.types import Domain
 
 SETTINGS = "satisfice:settings"  # the user attribute of a study: this config as JSON
@@ -39,8 +42,7 @@ class StudyConfig(SearchConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.specification is not None:
-            raise BadInput("`target` must be a number here; requirements are for `Search`.")
+        check_names(self.specification, self.space)
 
     def search(self, domain: Domain) -> Search:
         """Start a search with this config; BadInput if the rule does not suit the domain or the model."""
@@ -56,6 +58,8 @@ class StudyConfig(SearchConfig):
         }
         for name in ("rule", "model"):
             stored[name] = stored[name] if isinstance(stored[name], str) else type(stored[name]).__name__
+        if self.specification is not None:
+            stored["target"] = self.specification.to_data()
         stored["space"] = None if self.space is None else json.loads(self.space.to_json())
         stored["prefer"] = stored_preference(self.prefer)
         if stored["prefer"] is None:
@@ -68,6 +72,8 @@ class StudyConfig(SearchConfig):
         try:
             stored: dict[str, Any] = json.loads(text)
             space, limits = stored["space"], stored["value_range"]
+            if isinstance(stored["target"], list):
+                stored["target"] = Specification.from_data(stored["target"])
             stored["rule"] = stored["rule"] if stored["rule"] in RULES else "auto"
             stored["model"] = stored["model"] if stored["model"] in MODELS else "auto"
             stored["value_range"] = None if limits is None else tuple(limits)
@@ -88,3 +94,5 @@ class StudyConfig(SearchConfig):
         text = self.to_json()
         if study.user_attrs.get(SETTINGS) != text:
             study.set_user_attr(SETTINGS, text)
+        if self.specification is not None and study.metric_names != list(self.specification.names):
+            _optuna.name_objectives(study, list(self.specification.names))

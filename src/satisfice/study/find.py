@@ -4,13 +4,14 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import optuna
+from optuna.pruners import BasePruner
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 
@@ -20,12 +21,15 @@ from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Target
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distributions_of
 from satisfice.study.progress import Progress
+from satisfice.study.pruner import Report, TargetPruner
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.values import directions_of
 from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.isolated import Isolated
@@ -35,9 +39,9 @@ from satisfice.types import Noise, Stoppable
 
 
 def find(
-    objective: Callable[[dict[str, Any]], float],
+    objective: Callable[..., float | Mapping[str, Any]],
     space: Any,
-    target: float,
+    target: float | Target,
     *,
     constraints: Any = None,
     prefer: Any = None,
@@ -58,6 +62,7 @@ def find(
     history: Any = None,
     give_up: bool = True,
     seed: int | None = None,
+    report: bool | BasePruner = False,
     callbacks: Iterable[Callable[[optuna.Study, FrozenTrial], None]] = (),
     progress: bool | Literal["log"] | None = None,
 ) -> StudyAnswer:
@@ -70,14 +75,17 @@ def find(
     Parameters
     ----------
     objective
-        A function that takes a dict of parameters and returns a number, or anything that `float` takes. If it raises, or returns
-        no finite number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no
-        number at all, such as None, ends the search.
+        A function that takes a dict of parameters and returns a number, or anything that `float` takes; with requirements as
+        target, a dict of the required values, in which others may stand as well. If it raises, or a value is missing or no finite
+        number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no number at all,
+        such as None, or no dict, ends the search. The value of a deferred requirement may be a function without arguments: it is
+        called only where the other requirements pass.
     space
         What `Space.of` takes: a dict such as `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}`, or a
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
     target
-        The value to reach.
+        The value to reach, or requirements such as `{"yield": ">= 80", "impurity": "<= 2"}`; see `Specification.of`. These have
+        directions, noises and ranges of their own.
     constraints
         What every setting must satisfy, known before it is evaluated, as in `Space.of`: texts such as `"a + 2 b <= 1"`, functions
         of the dict of parameters that return True or False, and `Mixture` for parts of a whole. A stored study keeps texts and
@@ -118,13 +126,16 @@ def find(
     name
         The name of the study in the storage; None for a new one.
     history
-        A table of earlier evaluations with the column "value". The model trains on them, but they never count towards a
-        certificate.
+        A table of earlier evaluations with the column "value", or one for each requirement. The model trains on them, but they
+        never count towards a certificate.
     give_up
         Whether a search that has lost hope draws settings at random, to say how rare good ones are at most, and then ends with
         the verdict "unlikely". False goes on until the budget is spent.
     seed
         The seed of all random numbers; without one a stored study keeps its own.
+    report
+        True if the objective takes a second argument, a function `report(step, value)` that it calls after each step of a long
+        run: a run that will not reach the target is stopped there. A `TargetPruner` or another Optuna pruner sets how.
     callbacks
         Functions that are called with the study and each finished trial. They may call `study.stop()`.
     progress
@@ -169,6 +180,10 @@ def find(
         )
     if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
         raise BadInput(f"`callbacks` must be a list of functions of a study and a trial; got {callbacks!r:.80}.")
+    if not isinstance(report, bool | BasePruner):
+        raise BadInput(f"`report` must be True, False or an Optuna pruner such as TargetPruner(); got {report!r:.80}.")
+    if report and (each is not None or isinstance(objective, Stoppable)):
+        raise BadInput("`report` needs an objective that runs in this process; leave out `each`.")
     if history is not None and callable(space):
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
     if constraints is not None and callable(space):
@@ -190,6 +205,12 @@ def find(
         space=named,
         prefer=prefer,
     )
+    if each is not None and config.specification is not None and any(part.deferred for part in config.specification):
+        raise BadInput(
+            "`each` cannot be used with a deferred requirement, whose function would stay in the other process."
+        )
+    if report and config.specification is not None:
+        raise BadInput("`report` needs a target that is one number: a run reports one value, not several requirements.")
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
@@ -197,16 +218,22 @@ def find(
         if each is not None:  # before anything starts a thread
             evaluate = stack.enter_context(Isolated(objective, float(each), memory))
         shown = stack.enter_context(Progress(progress, config))
-        study = open_study(name, storage, direction=direction)
+        study = open_study(name, storage, direction=directions_of(config))
         config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
         if config.space is None:
-            prepare, evaluate = _unchanged, _with_space(evaluate, space)
+            prepare: Callable[[optuna.Trial], Any] = _unchanged
+            evaluate = _with_space(evaluate, space, reports=bool(report))
         else:
-            prepare = partial(_optuna.suggest, distributions=distributions_of(config.space))
+            suggest = partial(_optuna.suggest, distributions=distributions_of(config.space))
+            prepare = suggest
+            if report:
+                prepare, evaluate = _with_trial(suggest), _reporting(objective)
             if history is not None:
-                add_earlier(study, config.space, history)
+                add_earlier(study, config, history)
+        if report:
+            study.pruner = TargetPruner(confidence=confidence) if report is True else report
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         workers = Workers(
             *(study, sampler, prepare, evaluate, deadline, called, shown, interrupts),
@@ -228,8 +255,22 @@ def _unchanged(trial: optuna.Trial) -> optuna.Trial:
     return trial
 
 
-def _with_space(objective: Callable[[Any], object], space: Callable[[optuna.Trial], Any]) -> Callable[[Any], object]:
+def _with_trial(prepare: Callable[[optuna.Trial], Any]) -> Callable[[optuna.Trial], Any]:
+    """The parameters of a trial together with what reports its progress."""
+    return lambda trial: (prepare(trial), Report(trial))
+
+
+def _reporting(objective: Callable[..., object]) -> Callable[[Any], object]:
+    """An objective that takes such a pair."""
+    return lambda given: objective(*given)
+
+
+def _with_space(
+    objective: Callable[..., object], space: Callable[[optuna.Trial], Any], reports: bool
+) -> Callable[[Any], object]:
     """The objective as a function of a trial."""
+    if reports:
+        return lambda trial: objective(space(trial), Report(trial))
     return _OfTrial(objective, space) if isinstance(objective, Stoppable) else lambda trial: objective(space(trial))
 
 
