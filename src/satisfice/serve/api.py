@@ -81,7 +81,7 @@ class Api:
         if len(self._keys) > KEYS:
             self._keys.popitem(last=False)
         if before != digest:
-            raise Refusal(422, "key_reused", "The key was sent with another request; each one needs a key of its own.")
+            raise Refusal(409, "key_reused", "The key was sent with another request; each one needs a key of its own.")
         return body, digest
 
     async def opened(self, request: Request) -> Opened:
@@ -95,7 +95,7 @@ class Api:
                 {
                     "name": each["name"],
                     "verdict": each["verdict"],
-                    "target": each["config"] and goal(each["config"]),
+                    "target": each["gate"] or (each["config"] and goal(each["config"])),
                     "trials": each["trials"],
                 }
                 for each in rows

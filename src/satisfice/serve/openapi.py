@@ -130,7 +130,8 @@ ERRORS = {
     "403": "A page of another origin made the request.",
     "404": "There is no such study or experiment.",
     "408": "The body did not come.",
-    "409": "The study refuses it as it stands: a result is there already, a value is out of range, nothing is left to ask.",
+    "409": "The study refuses it as it stands: a result is there already, a value is out of range, nothing is left to ask, the "
+    "key was sent with another request.",
     "413": "The body is too large.",
     "414": "The address is too long.",
     "415": "The body must be application/json.",

@@ -16,6 +16,7 @@ SIDES = {">=": "at least", "<=": "at most"}
 
 def look(opened: Opened) -> StudySnapshot:
     """Return the study as it is now; BadInput if there is nothing to see yet."""
+    _ = opened.config  # a gate has none
     return snapshot(opened.study) if opened.search is None else opened.search.snapshot()
 
 
