@@ -48,7 +48,6 @@ def status(opened: Opened) -> dict[str, Any]:
         "hope": answer.hope,
         "evaluations": answer.evaluations,
         "failures": answer.failures,
-        "needed": answer.needed,
         "repeats": answer.repeats,
         "certificate": None if answer.certificate is None else dict(vars(answer.certificate)),
         "waiting": [{**each, "since": _iso(each["since"])} for each in people],
