@@ -226,7 +226,7 @@ def test_what_cannot_be_read_ends_the_search_at_the_first_run(capsys):
 
 def test_a_pattern_finds_the_value_and_the_line_is_echoed(capsys):
     words = ["find", "--target", "-1", "--noise", "0", "--budget", "1", *SPACE]
-    prints = "import sys; print(f'rmse=-{sys.argv[1]}e-9 (3 s)'); print('epoch 7')"
+    prints = "import sys; print('rmse=-%se-9 (3 s)' % sys.argv[1]); print('epoch 7')"
     program = ["--", sys.executable, "-c", prints, "{x}", "{y}"]
     assert main([*words, "--regex", r"rmse=(\S+)", *program]) == 0
     told = capsys.readouterr().err
@@ -234,7 +234,7 @@ def test_a_pattern_finds_the_value_and_the_line_is_echoed(capsys):
     for wrong, message in [("rmse=(", "--regex"), ("(r)(m)", "--regex"), ("nothing=(.*)", "matches no printed line")]:
         assert main([*words, "--name", "other", "--regex", wrong, *program]) in (1, 2)
         assert message in capsys.readouterr().err
-    assert main([*words, "--name", "other", "--regex", "rmse(.*)", *program]) == 1
+    assert main([*words, "--name", "third", "--regex", "rmse(.*)", *program]) == 1
     assert "must be a number" in capsys.readouterr().err
     assert main([*words, "--regex", "x", "--value", "y", *program]) == 2
 

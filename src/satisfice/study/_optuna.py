@@ -7,10 +7,12 @@ functions, so a new version of Optuna is met here.
 
 import json
 import os
+import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from typing import Any
@@ -58,6 +60,23 @@ def trials_of(study: optuna.Study, state: TrialState) -> list[FrozenTrial]:
     return list(study._storage.get_all_trials(study._study_id, deepcopy=False, states=(state,)))
 
 
+class _Fewer(optuna.Study):  # type: ignore[misc]
+    """A view of a study that leaves some trials out."""
+
+    hidden: Callable[[FrozenTrial], bool]
+
+    def _get_trials(self, *given: Any, **options: Any) -> list[FrozenTrial]:
+        return [trial for trial in super()._get_trials(*given, **options) if not self.hidden(trial)]
+
+
+def study_without(study: optuna.Study, hidden: Callable[[FrozenTrial], bool]) -> optuna.Study:
+    """A view of the study, for whoever reads its trials, without those that are to be hidden."""
+    view = copy(study)
+    view.__class__ = _Fewer
+    view.hidden = hidden
+    return view
+
+
 def create_running(study: optuna.Study, template: FrozenTrial) -> int:
     """Create a trial as the template has it; its id."""
     return int(study._storage.create_new_trial(study._study_id, template_trial=template))
@@ -71,6 +90,18 @@ def set_attribute(study: optuna.Study, trial_id: int, key: str, value: Any) -> N
 def set_state(study: optuna.Study, trial_id: int, state: TrialState, values: Sequence[float] | None = None) -> bool:
     """Whether the state was changed; UpdateFinishedTrialError if the trial has finished."""
     return bool(study._storage.set_trial_state_values(trial_id, state, values))
+
+
+def set_user_attribute(study: optuna.Study, trial_id: int, key: str, value: Any) -> None:
+    """Write a user attribute of a trial; UpdateFinishedTrialError if the trial has finished."""
+    study._storage.set_trial_user_attr(trial_id, key, value)
+
+
+def name_objectives(study: optuna.Study, names: list[str]) -> None:
+    """Give the objectives names, which Optuna's dashboard shows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(names)
 
 
 def suggest(trial: optuna.Trial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:

@@ -104,11 +104,20 @@ class Lease:
 
     def tell(self, value: object) -> None:
         """Finish the trial with its value, which is stored when this returns; `BadValue` for what is not a finite number."""
-        self._finish(TrialState.COMPLETE, [as_objective(value)])
+        self.tell_all([as_objective(value)], {})
+
+    def tell_all(self, values: list[float], others: Mapping[str, Any]) -> None:
+        """Finish the trial with the values of its objectives and, as user attributes, further ones."""
+        for name, each in others.items():
+            try:
+                _optuna.set_user_attribute(self.study, self.trial_id, name, each)
+            except UpdateFinishedTrialError:
+                raise self._lost() from None
+        self._finish(TrialState.COMPLETE, values)
 
     def fail(self, reason: str, trace: str = "") -> None:
         """Finish the trial without a value, and store why, and where if that is known."""
-        with self._refused_if_finished():
+        with self.refused_if_finished():
             write_text(self.study, self.trial_id, TRACE, trace)
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
@@ -146,11 +155,12 @@ class Lease:
                 self._finished = True
 
     def _write(self, key: str, value: Any) -> None:
-        with self._refused_if_finished():
+        with self.refused_if_finished():
             _optuna.set_attribute(self.study, self.trial_id, key, value)
 
     @contextmanager
-    def _refused_if_finished(self) -> Iterator[None]:
+    def refused_if_finished(self) -> Iterator[None]:
+        """Within this context, LeaseLost is raised if somebody else has finished the trial."""
         try:
             yield
         except UpdateFinishedTrialError:
