@@ -54,6 +54,41 @@ def test_what_is_known_about_the_noise_and_the_side():
     assert question(filled(X, noise="none"))["noise"] == 0
 
 
+def test_several_requirements_become_a_specification():
+    pairs = [
+        ("name", "lab"),
+        ("noise", "none"),
+        ("confidence", "95"),
+        *((f"p-{name}", text) for name, text in {**ROW, **X}.items()),
+    ]
+    pairs += [
+        ("r-name", "yield"),
+        ("side", "at least"),
+        ("target", "80"),
+        ("r-name", "impurity"),
+        ("side", "at most"),
+        ("target", "2"),
+    ]
+    found = question(Form(urlencode(pairs).encode()))
+    assert [str(each) for each in found["target"].values()] == ["yield >= 80", "impurity <= 2"]
+    assert {each.noise for each in found["target"].values()} == {0}
+    search = open_search(found.pop("name"), None, found.pop("space"), found.pop("target"), **found)
+    search.ask(2)
+    told = results(
+        search, Form(urlencode({"outcome-0": "", "result-0-0": "85", "result-0-1": "1.5", "outcome-1": ""}).encode())
+    )
+    tell(search, told, "Ada")
+    assert search.answer().verdict == "good"
+    with pytest.raises(Wrong, match="Experiment 1: the impurity is missing"):
+        results(search, Form(urlencode({"outcome-1": "", "result-1-0": "85"}).encode()))
+    for twice in (
+        [("r-name", "yield"), ("side", "at least"), ("target", "1")],
+        [("r-name", ""), ("side", "at least"), ("target", "1")],
+    ):
+        with pytest.raises(Wrong, match="needs a name of its own"):
+            question(Form(urlencode([*pairs, *twice]).encode()))
+
+
 WRONG = {
     "no name": ({"name": ""}, [X], {"name"}),
     "no target": ({"target": ""}, [X], {"target"}),

@@ -76,7 +76,7 @@ SCHEMAS: dict[str, Schema] = {
         "notes": {"type": "array", "items": {"type": "string"}},
     }),
     "Experiments": _object({"experiments": {"type": "array", "items": _object({
-        "number": NUMBER, "params": PARAMS, "values": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
+        "number": NUMBER, "params": PARAMS, "values": {"type": ["object", "null"], "additionalProperties": SOME_NUMBER},
         "state": {"type": "string"}, "repeats": {"type": ["integer", "null"]}, "error": {"type": ["string", "null"]},
         "seconds": SOME_NUMBER,
     })}}),

@@ -101,7 +101,7 @@ class Pages:
 
     async def _new(self, request: Request) -> Response:
         if request.method == "GET":
-            return self.page("new.html", form=None, problems={}, rows=3)
+            return self.page("new.html", form=None, problems={}, rows=3, wanted=1)
         content = await request.body()
 
         def make() -> str:
@@ -119,7 +119,9 @@ class Pages:
         except Wrong as problem:
             form = Form() if "" in problem.problems and not content.isascii() else Form(content)
             rows = max(3, len(form.all("p-name")))
-            return self.page("new.html", 422, form=form, problems=problem.problems, rows=rows)
+            return self.page(
+                "new.html", 422, form=form, problems=problem.problems, rows=rows, wanted=max(1, len(form.all("target")))
+            )
         return RedirectResponse(f"/studies/{reference(name)}", 303)
 
     async def _study(
