@@ -41,6 +41,7 @@ class Opened:
         self._config = stored
         self.thinking, self.writing = asyncio.Lock(), asyncio.Lock()
         self.kept: dict[str, tuple[str, Any]] = {}  # what was computed, and for which version of the study
+        self.checked = -math.inf  # when it was last found to be there, with these settings
         self.looked = (-math.inf, "")  # when somebody last looked at the version, and what it was
 
     @property
@@ -97,6 +98,8 @@ class Studies:
     async def get(self, name: str) -> Opened:
         """Return the study of that name; NotFound if there is none, BadInput if satisfice did not make it."""
         known = self._opened.get(name)
+        if known is not None and time.monotonic() - known.checked < FRESH:
+            return known
         study, text = await self.thread(lambda: self._look(name, known))
         if known is None or known.text != text or known.study is not study:
             found = self._opened.get(name)
@@ -106,6 +109,7 @@ class Studies:
             if known is not None:  # its settings have changed; those who hold the old locks go on as they are
                 fresh.thinking, fresh.writing = known.thinking, known.writing
             self._opened[name] = fresh
+        self._opened[name].checked = time.monotonic()
         return self._opened[name]
 
     def _look(self, name: str, known: Opened | None) -> tuple[optuna.Study, str]:
