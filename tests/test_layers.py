@@ -22,7 +22,7 @@ LAYERS = [
     {"study", "sklearn"},
     {"report"},
     {"paper", "serve"},
-    {"cli", "__main__", "__init__"},
+    {"cli", "__main__", "__init__", "pytest_plugin"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_ONLY = {

@@ -15,11 +15,11 @@ from starlette.routing import Route
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted, StorageFailed
 from satisfice.numerals import finite
 from satisfice.report.text import goal
+from satisfice.search.gate_config import gate_config
 from satisfice.serve.openapi import KEY, OPERATIONS, SCHEMAS, Operation, document
 from satisfice.serve.schema import Invalid, read
 from satisfice.serve.studies import NotFound, Opened, Studies, named
 from satisfice.serve.view import SIDES, look, status
-from satisfice.study.certify import gate_config
 from satisfice.study.sheet import result_columns
 from satisfice.study.snapshot import Evaluation
 from satisfice.study.stored import StoredSearch, UnknownTrial
