@@ -105,9 +105,9 @@ def go_on(study: "optuna.Study", storage: str) -> str:
     str
         The command line; nothing for a gate.
     """
-    from satisfice.study.gate_replay import GateConfig
+    from satisfice.study.gate_replay import stored
 
-    if GateConfig.of(study) is not None:
+    if stored(study) is not None:
         return ""
     return study.user_attrs.get(ARGUMENTS) or study_line("ask", storage, study.study_name, "-n", "4")
 

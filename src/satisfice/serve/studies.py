@@ -14,7 +14,8 @@ from optuna.storages import BaseStorage
 
 from satisfice.errors import BadInput
 from satisfice.study.config import SETTINGS, VERDICT, StudyConfig
-from satisfice.study.gate_replay import GATE, GateConfig
+from satisfice.study.gate_replay import GATE
+from satisfice.study.gate_replay import stored as stored_gate
 from satisfice.study.stored import StoredSearch
 
 T = TypeVar("T")
@@ -35,7 +36,7 @@ class Opened:
 
     def __init__(self, study: optuna.Study, text: str) -> None:
         self.study, self.text = study, text
-        self.is_gate = GateConfig.of(study) is not None
+        self.is_gate = stored_gate(study) is not None
         stored = None if self.is_gate else StudyConfig.from_json(text)
         self.search = None if stored is None or stored.space is None else StoredSearch(study, stored)
         self._config = stored
@@ -137,7 +138,7 @@ class Studies:
                 config = None if text is None else StudyConfig.from_json(text)
             except BadInput:
                 config = None
-            gate = GateConfig.of(each) if GATE in each.user_attrs else None
+            gate = stored_gate(each) if GATE in each.user_attrs else None
             row = {"name": each.study_name, "config": config, "gate": gate and gate.target, "trials": each.n_trials,
                    "verdict": each.user_attrs.get(VERDICT, "open"), "begun": each.datetime_start}  # fmt: skip
             rows.append(row)
