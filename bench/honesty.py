@@ -380,7 +380,7 @@ def picture(rows: Iterable[Record], path: Path) -> None:
         xlim=(-0.03, 1.03),
         ylim=(-0.03, 1.03),
     )
-    axes.legend(loc="lower right", fontsize=8)
+    figure.legend(loc="outside upper left", fontsize=8, frameon=False)
     figure.savefig(path, dpi=130, metadata={"Software": None})
     plt.close(figure)
 
@@ -422,7 +422,7 @@ stated, and whether there is a good setting.
 |---|---|---|
 {chr(10).join(lines)}
 
-Hope is deliberately slow to fall, so where nothing is good it is too high for long. On needles it is too low: the model does not expect
+Several moments belong to one search, so they are not independent and the intervals are somewhat too narrow. Hope is deliberately slow to fall, so where nothing is good it is too high for long. On needles it is too low: the model does not expect
 them. That is why a search that gives up states the share of good settings as well.
 """
 

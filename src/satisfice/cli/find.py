@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from satisfice.cli import options
-from satisfice.cli.objective import CommandObjective, filled
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, target_json, write_csv
 from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
-from satisfice.cli.value import SHOWN, PrintedValue
+from satisfice.command.objective import CommandObjective, filled
+from satisfice.command.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
 from satisfice.plaintext import plain
 

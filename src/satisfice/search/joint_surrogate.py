@@ -48,8 +48,9 @@ class JointSurrogate:
 
     @property
     def _modelled(self) -> list[int]:
-        """The requirements that have enough values for a model."""
-        return [k for k, part in enumerate(self.parts) if part.ready]
+        """The requirements that have enough values for a model; a known kernel needs none, except of a deferred requirement."""
+        deferred = [each.deferred for each in self.specification]
+        return [k for k, part in enumerate(self.parts) if part.ready or not (deferred[k] or self.model.starting_points)]
 
     def remarks(self) -> tuple[Note, ...]:
         """The remarks about the fits, each with the name of its requirement; nothing of one that is always met."""
@@ -86,13 +87,15 @@ class JointSurrogate:
             best=seen.U[order],
             avoid=seen.U[:0] if seen.deterministic is False else seen.U,
             may_repeat=seen.deterministic is False,
-            shortfall=-float(smallest.max()),
-            stale=len(smallest) - 1 - int(np.argmax(smallest)),
+            shortfall=-float(smallest.max()) if len(smallest) else np.inf,
+            stale=len(smallest) - 1 - int(np.argmax(smallest)) if len(smallest) else 0,
         )
 
     def _means(self, k: int, belief: Belief) -> Array:
         """The values of a requirement at the evaluated points (n,), by its model where there is noise or none was measured."""
         seen, part = self.observations, self.observations.parts[k]
+        if not len(seen.U):
+            return np.empty(0)
         if part.deterministic and len(part.y) == len(seen.U):
             return belief.seen.values
         return belief.marginal(seen.U).mean
@@ -276,9 +279,10 @@ def conflicts(surrogate: JointSurrogate) -> tuple[tuple[float, ...], tuple[str, 
         pairs = {pair: surrogate.hope_of(pair) for pair in combinations(range(len(requirements)), 2)}
     except NumericalFailure:
         return (), ()
-    sure = "" if surrogate.observations.complete else ", by the model"
+    proven = surrogate.observations.complete
+    sure = "" if proven else ", by the model"
     found = [
-        f"{requirements[k]} is out of reach even alone: hope {probability(hope)}{sure}"
+        f"{requirements[k]} {'is' if proven else 'seems'} out of reach even alone: hope {probability(hope)}{sure}"
         for k, hope in enumerate(alone)
         if hope < error
     ]
@@ -286,8 +290,13 @@ def conflicts(surrogate: JointSurrogate) -> tuple[tuple[float, ...], tuple[str, 
         if hope < error <= min(alone[a], alone[b]):
             each = f"hope {probability(alone[a])} and {probability(alone[b])}"
             found.append(
-                f"{requirements[a]} and {requirements[b]} cannot be met together: hope {probability(hope)}; alone {each}{sure}"
+                f"{requirements[a]} and {requirements[b]} {'cannot' if proven else 'can hardly'} be met together: "
+                f"hope {probability(hope)}; alone {each}{sure}"
             )
     if not found:
-        found.append(f"each pair of the requirements can be met, but not all of them together{sure}")
+        found.append(
+            "each pair of the requirements can be met, but not all of them together"
+            if proven
+            else f"no pair of the requirements is out of reach, but all of them together are{sure}"
+        )
     return alone, tuple(found)
