@@ -17,7 +17,7 @@ endif
 .venv/ready: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
 	$(PYTHON) -m venv --clear .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve]'
 	echo '$(SETUP)' > $@
 
 demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise and with, and write the report
@@ -36,6 +36,7 @@ test-slow: .venv/ready  ## the statistical tests that take minutes
 	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow -q
 
 test-faults: .venv/ready  ## kills, full disks, crashes, attacks (most of an hour); writes docs/evidence/reliability.md
+	$(PIP_QUIET) $(BIN)/pip install --quiet --editable '.[faults]'
 	TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo /tmp) $(ONE_THREAD) $(BIN)/python -m pytest -m faults -q tests/faults; status=$$?; $(BIN)/python bench/write_reliability.py; exit $$status
 
 fuzz: .venv/ready  ## a minute of coverage-guided fuzzing of what the command line reads
@@ -89,7 +90,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,experiments,cluster,postgres,sklearn,push,tuning,docs]'
+	.venv-lock/bin/pip install --quiet '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve,docs]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 

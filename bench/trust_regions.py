@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.optimise import POLISH_ROUNDS, POLISHED, RESTARTS, Climbers, best_of, climb
-from satisfice.acquisition.scores import MixedScore, probability_score
+from satisfice.acquisition.scores import MixedScore, SumScore, probability_score
 from satisfice.paper.experiments.records import Record, pack, resume
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.paper.problems.synthetic import ackley
@@ -39,7 +39,7 @@ FIRST_SIDE, LONGEST_SIDE, SHORTEST_SIDE, RISES = 0.8, 1.6, 2.0**-7, 3
 class _Inside:
     """A score as a function of the position within a box."""
 
-    score: MixedScore
+    score: MixedScore | SumScore
     low: Array
     width: Array
 
@@ -72,7 +72,7 @@ class Trusting(Aspiration):
 
     always: bool = True
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    def propose(self, belief: Belief, rng: Generator) -> Array:  # type: ignore[override]
         """The default's proposal, with candidates and gradient ascent confined to the box."""
         turn = belief.step % 2
         if turn == 0 and not self.always:

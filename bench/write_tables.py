@@ -2,7 +2,8 @@
 
     .venv/bin/python bench/write_tables.py
 
-`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json` and `reopen.json` from `bench/reopen.py --json`. Of the records in
+`bench/results/step_time.json` comes from `bench/step_time.py --cpu --json`, `reopen.json` from `bench/reopen.py --json` and `gates.json`
+from `bench/gates.py`. Of the records in
 `docs/records`, `paper/theory.jsonl.xz` comes from `satisfice reproduce theory` and `python -m satisfice.paper.experiments.document`, and the
 others from their benches.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import ablations
 import batches
+import gates
 import price_of_learning
 import reopen
 import trust_regions
@@ -71,3 +73,5 @@ if __name__ == "__main__":
     write("reopening", reopen.table(json.loads((ROOT / "bench/results/reopen.json").read_text())))
     for bench in (ablations, trust_regions, batches, price_of_learning):
         write(bench.PATH.stem, bench.table(unpack(bench.KEPT)))
+    for name, table in gates.tables(json.loads(gates.RESULTS.read_text())).items():
+        write(f"gates: {name}", table)

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
-from satisfice import Box, FixedModel, Search
+from satisfice import Box, FixedModel, Search, Space
 from satisfice.certificates.eprocess import LearnedNoise, level
 from satisfice.gp.kernels import Stationary
 
@@ -146,6 +146,39 @@ def rules():
     save(figure, "rules")
 
 
+def constraints():
+    """The questions of a search inside a region, beside those of one that knows no constraints."""
+
+    def hills(a, b):
+        return np.exp(-8 * ((a - 0.75) ** 2 + (b - 0.8) ** 2)) + 0.9 * np.exp(-12 * ((a - 0.7) ** 2 + (b - 0.22) ** 2))
+
+    def allowed(p):
+        return (p["a"] - 0.3) ** 2 + (p["b"] - 0.3) ** 2 >= 0.03
+
+    space = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+    line = np.linspace(0, 1, 300)
+    a, b = np.meshgrid(line, line)
+    inside = (a + b <= 1) & ((a - 0.3) ** 2 + (b - 0.3) ** 2 >= 0.03)
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 4.1), sharex=True, sharey=True, constrained_layout=True)
+    for axis, limits in zip(axes, (None, ["a + b <= 1", allowed]), strict=True):
+        search = Search(Space.of(space, limits), 0.885, noise=0, seed=4)
+        asked = []
+        while search.answer().verdict == "open" and len(asked) < 40:
+            params = search.ask()
+            search.tell(params, float(hills(params["a"], params["b"])))
+            asked.append((params["a"], params["b"]))
+        answer = search.answer()
+        axis.contour(a, b, hills(a, b), levels=np.linspace(0.1, 0.95, 8), colors=GREY, linewidths=0.5, alpha=0.7)
+        axis.contourf(a, b, hills(a, b), levels=[0.885, 2], colors=[GREEN], alpha=0.25)
+        if limits:
+            axis.contourf(a, b, ~inside, levels=[0.5, 1.5], colors=["#c9c9c9"], alpha=0.75)
+        axis.plot(*np.array(asked).T, "o", ms=4.5, color=BLUE, clip_on=False)
+        axis.plot(answer.params["a"], answer.params["b"], "*", ms=15, color=ORANGE, mec="white", mew=0.8)
+        axis.set(title="with constraints" if limits else "without", xlabel="a", aspect="equal")
+    axes[0].set(ylabel="b")
+    save(figure, "constraints")
+
+
 def report():
     """The top of the report that `make demo` wrote, in few colours."""
     page_file = Path(__file__).parent.parent / "out" / "report.html"
@@ -169,4 +202,5 @@ if __name__ == "__main__":
     hope()
     models()
     rules()
+    constraints()
     report()

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from satisfice.domain.box import Box
+    from satisfice.domain.constraints import Mixture
     from satisfice.domain.finite import Finite
     from satisfice.domain.space import Space
     from satisfice.errors import (
         BadInput,
         BadValue,
+        EvaluationFailed,
         LeaseLost,
         MissingExtra,
         NoSurvivors,
@@ -19,11 +21,15 @@ if TYPE_CHECKING:
         SpaceExhausted,
         StorageFailed,
         TooManyFailures,
+        WrongType,
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
+    from satisfice.search.specification import Requirement, Specification
+    from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
@@ -35,21 +41,29 @@ __all__ = [
     "BadInput",
     "BadValue",
     "Box",
+    "CertifyAnswer",
+    "EvaluationFailed",
     "Finite",
     "FixedModel",
     "GoodActionSampler",
     "LeaseLost",
     "MissingExtra",
+    "Mixture",
     "NoSurvivors",
     "NumericalFailure",
+    "Requirement",
+    "RequirementAnswer",
     "SatisficeError",
     "SatisficeWarning",
     "Search",
     "Space",
     "SpaceExhausted",
+    "Specification",
     "StorageFailed",
     "TooManyFailures",
+    "WrongType",
     "answer_of",
+    "certify",
     "find",
     "open_search",
     "open_study",
@@ -59,11 +73,13 @@ __all__ = [
 
 _MODULES = {
     "domain.box": ["Box"],
+    "domain.constraints": ["Mixture"],
     "domain.finite": ["Finite"],
     "domain.space": ["Space"],
     "errors": [
         "BadInput",
         "BadValue",
+        "EvaluationFailed",
         "LeaseLost",
         "MissingExtra",
         "NoSurvivors",
@@ -73,11 +89,15 @@ _MODULES = {
         "SpaceExhausted",
         "StorageFailed",
         "TooManyFailures",
+        "WrongType",
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer"],
+    "search.answer": ["Answer", "RequirementAnswer"],
+    "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
+    "search.specification": ["Requirement", "Specification"],
+    "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],

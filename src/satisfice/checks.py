@@ -1,14 +1,13 @@
 """The checks of inputs: an error names the argument, what it must be, what it was, and what to do."""
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Complex, Integral, Real
 from reprlib import Repr
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from satisfice.errors import BadInput, BadValue
+from satisfice.errors import BadInput, BadValue, WrongType
 from satisfice.types import Noise
 
 T = TypeVar("T")
@@ -80,33 +79,46 @@ def named(given: str | T, table: Mapping[str, Callable[[], T]], argument: str, *
 
 
 def as_objective(value: object, value_range: tuple[float, float] | None = None) -> float:
-    """Convert what an objective returned to a finite float; a pass or a fail counts as 1 or 0.
+    """Convert what an objective returned by `float`; a pass or a fail counts as 1 or 0.
+
+    Texts are taken as well: `float` knows one notation, and all of the text must be the number, so none is misread.
 
     Raises
     ------
+    WrongType
+        If `float` does not take it.
     BadValue
-        If it is anything else, even a value that raises when it is looked at, or lies outside of the range.
+        If it is not finite, raises when it is looked at, or lies outside of the range.
     """
+    converted, refused = np.nan, BadValue
     try:
-        if isinstance(value, bool | np.bool_):  # a pass or a fail
-            converted = float(value)
-        elif isinstance(
-            value, Fraction | np.timedelta64
-        ):  # real numbers to Python and numpy, but hardly what was meant
-            raise BadInput
-        else:
-            converted = number(value, "value")
-    except Exception:  # the value's own methods may raise anything; whatever it was, the value is refused
-        raise BadValue(
-            f"The objective must return a finite number; it returned {_shown(value)} of type {type(value).__name__}. Convert it "
-            "by float(...), or raise an exception if the evaluation failed."
-        ) from None
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if not np.ma.is_masked(value):
+            converted = _as_float(value)
+    except (TypeError, ValueError):
+        refused = WrongType
+    except Exception:  # noqa: S110  the value's own methods may raise anything; whatever it was, the value is refused
+        pass
+    if not np.isfinite(converted):
+        shown = f"{_shown(value)} of type {type(value).__name__}"
+        hint = "A `return` may be missing" if value is None else "Convert it by float(...)"
+        raise refused(
+            f"The objective must return a finite number; it returned {shown}. {hint}, or raise an exception if the evaluation "
+            "failed."
+        )
     if value_range is not None and not value_range[0] <= converted <= value_range[1]:
         low, high = value_range
         raise BadValue(
             f"The objective must return a number within the range {low:g} to {high:g}; it returned {converted!r}."
         )
     return converted
+
+
+def _as_float(value: Any) -> float:
+    if isinstance(value, Complex) and not isinstance(value, Real):
+        raise TypeError  # numpy would drop the imaginary part
+    return float(value)
 
 
 def _shown(value: object) -> str:

@@ -29,6 +29,18 @@ class BadValue(SatisficeError):
     """An objective returned something that is not a finite number; the message shows what it returned."""
 
 
+class WrongType(BadValue):
+    """An objective returned something that is no number at all, such as None; at the first evaluation this ends the search."""
+
+
+class EvaluationFailed(SatisficeError):
+    """An evaluation in a process of its own gave no value; the message says why, and `trace` where, if that is known."""
+
+    def __init__(self, reason: str, trace: str = "") -> None:
+        super().__init__(reason)
+        self.trace = trace
+
+
 class TooManyFailures(SatisficeError):
     """Most evaluations fail, so it is the objective that is broken; the study is kept, and the same call goes on with it."""
 

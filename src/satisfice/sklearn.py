@@ -50,6 +50,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates.
     target
         The score to reach; scores are better when larger, as everywhere in scikit-learn.
+    constraints
+        What every candidate must satisfy, as in `Space.of`.
     scoring
         One metric, as in GridSearchCV.
     budget
@@ -98,6 +100,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         **BaseSearchCV._parameter_constraints,
         "space": "no_validation",  # `Space` says what is wrong with it
         "target": [Real],
+        "constraints": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
@@ -113,6 +116,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         space: Any,
         target: float,
         *,
+        constraints: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -142,6 +146,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
         self.space = space
         self.target = target
+        self.constraints = constraints
         self.budget = budget
         self.confidence = confidence
         self.noise = noise
@@ -175,7 +180,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31))
         split = self._splitter(seed)
         search = Search(
-            Space.of(self.space),
+            Space.of(self.space, self.constraints),
             self.target,
             self.rule,
             model=self.model,

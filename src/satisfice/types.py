@@ -3,8 +3,8 @@
 X are points in the user's units, U the same points in the unit cube [0, 1]^d. Only a domain converts.
 """
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,14 @@ from numpy.random import Generator
 Array = npt.NDArray[np.float64]
 LARGEST = float(np.finfo(np.float64).max)
 Noise = float | Literal["learn"] | None  # its standard deviation, or to be learned, or not known whether there is any
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An objective of which an evaluation can be ended, since it has a process of its own."""
+
+    def run(self, given: Any, look: Callable[[], None]) -> object:
+        """Evaluate, and call `look` several times a second; what it raises ends the evaluation."""
 
 
 class Domain(Protocol):

@@ -100,3 +100,19 @@ def test_earlier_data_is_taken_in(capsys):
     assert main([*NEW, "--name", "other", "--history", "bad.csv"]) == 2
     assert "Row 0 of `history`" in capsys.readouterr().err
     assert main([*NEW, "--name", "other"]) == 0  # what was refused made no study
+
+
+def test_a_sheet_may_be_an_excel_file(run):
+    openpyxl = pytest.importorskip("openpyxl")
+    assert "write one by --excel" in run("ask", "--csv", "s.xlsx", code=2)
+    assert "use one of them" in run("ask", "--csv", "s.csv", "--excel", "s.xlsx", code=2)
+    assert "the sheet is s.xlsx: fill in" in run("ask", "-n", "2", "--excel", "s.xlsx")
+    assert "there is a file s.xlsx already" in run("ask", "--excel", "s.xlsx", code=2)
+    book = openpyxl.load_workbook("s.xlsx")
+    book.active["D2"] = 71.5
+    book.save("s.xlsx")
+    assert run("tell", "s.xlsx").startswith("s.xlsx: 1 told, 1 without a result yet")
+
+
+def test_status_answers_before_anything_was_asked(run):
+    assert run("status").splitlines()[0] == "verdict      open: not decided yet"

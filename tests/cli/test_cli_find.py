@@ -205,6 +205,7 @@ def test_failures_are_kept_with_their_reasons_and_too_many_end_it(capsys):
     rows = read_csv("all.csv")
     assert {row["state"] for row in rows} == {"failed"}
     assert "exit code 1: disk {x} is full" in rows[0]["error"]
+    assert "\nthe first evaluation that failed: trial 0, x = " in capsys.readouterr().out
 
 
 def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(capsys):
@@ -214,6 +215,35 @@ def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(cap
     assert "'accuracy: 0,93' is ambiguous" in said
     assert 'print the value on a line of its own, as "value: 0.93"' in said
     assert {trial.state.name for trial in trials()} == {"FAIL"}
+
+
+def test_what_cannot_be_read_ends_the_search_at_the_first_run(capsys):
+    words = ["find", "--target", "0.9", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
+    assert main([*words, "--", "echo", "trained on {x}, saved"]) == 1
+    assert "no printed line ends with a number: trained on" in capsys.readouterr().err
+    assert [trial.state.name for trial in trials()] == ["FAIL"]
+
+
+def test_a_pattern_finds_the_value_and_the_line_is_echoed(capsys):
+    words = ["find", "--target", "-1", "--noise", "0", "--budget", "1", *SPACE]
+    prints = "import sys; print('rmse=-%se-9 (3 s)' % sys.argv[1]); print('epoch 7')"
+    program = ["--", sys.executable, "-c", prints, "{x}", "{y}"]
+    assert main([*words, "--regex", r"rmse=(\S+)", *program]) == 0
+    told = capsys.readouterr().err
+    assert f"read from: rmse=-{trials()[0].params['x']}e-9 (3 s)" in told
+    for wrong, message in [("rmse=(", "--regex"), ("(r)(m)", "--regex"), ("nothing=(.*)", "matches no printed line")]:
+        assert main([*words, "--name", "other", "--regex", wrong, *program]) in (1, 2)
+        assert message in capsys.readouterr().err
+    assert main([*words, "--name", "third", "--regex", "rmse(.*)", *program]) == 1
+    assert "must be a number" in capsys.readouterr().err
+    assert main([*words, "--regex", "x", "--value", "y", *program]) == 2
+
+
+def test_runs_that_are_not_needed_any_more_are_ended(tmp_path):
+    program = "import os, sys, time; time.sleep(1 if os.path.exists('first') else open('first', 'w').close() or 600); print(1)"
+    words = ["find", "--target", "0.5", "--noise", "0", "--jobs", "2", "--cancel-running", "--seed", "1", *SPACE]
+    assert run(*words, "--", sys.executable, "-c", program, "{x}", "{y}").returncode == 0
+    assert sorted(trial.state.name for trial in trials()) == ["COMPLETE", "FAIL"]
 
 
 def test_one_run_may_take_only_so_long(capsys):
@@ -307,10 +337,18 @@ def interrupted(
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
+def command_of(pid: str) -> str:
+    """The words of a running process; an empty text for one that has ended. A busy machine soon gives its id to another."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def check_ended_by(number: int, ended: subprocess.CompletedProcess[str]) -> None:
     assert (ended.returncode, ended.stdout) == (128 + number, "")
     assert ended.stderr.startswith("Stopped. All evaluations so far are kept in satisfice.db. To continue:")
-    assert not any(Path(f"/proc/{pid}").exists() for pid in Path("begun").read_text().split())
+    assert [words for pid in Path("begun").read_text().split() if "begun" in (words := command_of(pid))] == []
     states = [trial.state.name for trial in trials()]
     assert states.count("COMPLETE") == 2
     assert "RUNNING" not in states

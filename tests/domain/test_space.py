@@ -13,7 +13,7 @@ from satisfice.domain.box import Box
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import Categorical, Integer, LogInteger, LogReal, Real
 from satisfice.domain.product import Product
-from satisfice.domain.space import Space
+from satisfice.domain.space import COLUMNS, Space
 from satisfice.errors import BadInput
 from satisfice.study.distributions import distribution_of
 
@@ -70,9 +70,8 @@ def spaces():
         st.tuples(st.integers(-50, 50), st.integers(0, 80)).map(lambda t: (t[0] / 10, (t[0] + t[1]) / 10, 0.1)),
         st.lists(choice, min_size=1, max_size=4, unique=True),
     )
-    return st.dictionaries(st.text(min_size=1, max_size=4), form, max_size=4).map(
-        lambda d: Space.of({**d, "z": (0, 7)})
-    )
+    names = st.text(min_size=1, max_size=4).filter(lambda name: name not in COLUMNS)
+    return st.dictionaries(names, form, max_size=4).map(lambda d: Space.of({**d, "z": (0, 7)}))
 
 
 def same(first, second):

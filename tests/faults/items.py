@@ -30,6 +30,7 @@ GROUPS = {
     "Crashes and disks": range(22, 30),
     "Many processes": range(30, 39),
     "Input, command line, security": range(39, 49),
+    "Any order of events": range(49, 50),
 }
 
 ITEMS = {
@@ -254,5 +255,12 @@ ITEMS = {
     48: Item(
         "No connection is opened or awaited",
         (HOSTILE + "test_a_search_its_report_and_its_status_open_no_connection",),
+    ),
+    49: Item(
+        "Whatever is killed, frozen, late, said twice or wrong, in whatever order: nothing acknowledged is lost, no setting is "
+        "evaluated by two at once, and certificates count values in the order in which they were begun",
+        ("faults/test_d_simulation.py::test_ten_thousand_schedules",
+         "study/test_simulation.py::test_schedules_of_workers_and_people_that_are_killed_frozen_late_and_wrong",
+         "study/test_simulation.py::test_a_flaw_is_noticed", "study/test_simulation.py::test_a_seed_replays"),
     ),
 }  # fmt: skip

@@ -62,9 +62,9 @@ def test_minimising_turns_everything_around():
 def test_an_open_study_says_what_is_known_and_needed():
     seen = study(2.0, 12, noise=0.05)
     assert seen.answer.verdict == "open"
-    text = page.html(replace(seen, answer=replace(seen.answer, needed=37)))
+    text = page.html(replace(seen, answer=replace(seen.answer, repeats=37)))
     assert "Not decided yet." in text
-    assert "About 37 more evaluations" in text
+    assert "as good as estimated, about 37 repeats would certify it" in text
     assert "The budget of 12 evaluations is spent" in text
 
 
@@ -91,7 +91,7 @@ def test_what_is_taken_to_be_noise_free_is_not_called_a_fact():
     seen = study(0.8, 60)
     assert seen.answer.verdict == "good"
     text = page.html(seen)
-    assert "identical; taken to be noise-free." in text.lower() or "`noise=0` was stated" in text
+    assert "identical; taken to be noise-free, but" in text.lower() or "`noise=0` was stated" in text
     assert "proof" not in text
     assert "trace" not in kinds(text)
 

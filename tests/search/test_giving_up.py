@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
+from satisfice.certificates.hope import outlook
 from satisfice.certificates.share import noise_free, share_bound
 from satisfice.errors import NumericalFailure
 from satisfice.gp.kernels import Stationary
@@ -11,6 +13,7 @@ from satisfice.gp.models import FixedModel
 from satisfice.search.config import SearchConfig
 from satisfice.search.draws import ENOUGH, Draws
 from satisfice.search.observations import Observations
+from satisfice.search.surrogate import LONG
 
 SQUARE = Box([(-1, 1), (-1, 1)])
 
@@ -92,6 +95,58 @@ def test_draws_are_uniform_and_other_evaluations_do_not_count():
     assert draws.found == [3, 1, -1]
     assert (draws.next(np.empty((0, 2))) == draws.point(3)).all()
     assert (draws.next(SQUARE.to_unit([draws.point(3)])) == draws.point(4)).all()
+
+
+def rippled(x):
+    return float(np.sin(50 * x[0]) + np.sin(31 * x[0] + 1))
+
+
+def test_a_search_that_is_long_in_vain_draws_every_second_setting_and_says_what_they_show():
+    rng = np.random.default_rng(0)
+    open_ended, goes_on = (Search(Box([(0, 1)]), 2.2, noise=0, give_up=give_up) for give_up in (True, False))
+    for x in rng.random((LONG * 2, 1)):
+        assert not open_ended.surrogate.long_in_vain
+        for search in (open_ended, goes_on):
+            search.tell(x, rippled(x) + 0.3 * np.sin(700 * x[0]))
+    assert open_ended.surrogate.long_in_vain
+    assert open_ended.hope() > 0.05
+    draws, asked = open_ended.surrogate.draws, []
+    for _ in range(12):
+        asked.append(open_ended.ask())
+        open_ended.tell(asked[-1], rippled(asked[-1]))
+        assert open_ended.answer().verdict == "open"
+    drawn = [draws.point(k).tolist() in [x.tolist() for x in asked] for k in range(7)]
+    assert drawn == [True] * 6 + [False]
+    assert open_ended.answer().share.draws == 6
+    assert not goes_on.surrogate.long_in_vain
+    assert goes_on.answer().share is None
+
+
+@pytest.mark.parametrize("learned_from", [None, 4, 40, 10**6])
+def test_hope_is_the_probability_that_a_draw_with_tails_reaches_the_target(learned_from):
+    """Independent: the posterior by dense algebra, and its maximum over eight points by many draws."""
+    at, told, values = np.linspace(0, 1, 8), np.array([0.0, 4 / 7, 1.0]), np.array([0.3, -0.4, 0.1])
+    search = Search(Finite(at[:, None]), 1.5, "pg", model=FixedModel(Stationary("se", 0.2), 0.01), noise=0.1)
+    for x, y in zip(told, values, strict=True):
+        search.tell([x], y)
+    belief = search.surrogate.belief()
+    hope = np.mean([outlook(belief, default_rng(k), learned_from=learned_from).hope for k in range(40)])
+
+    def k(a, b):
+        return np.exp(-((a[:, None] - b) ** 2) / (2 * 0.2**2))
+
+    gain = k(at, told) @ np.linalg.inv(k(told, told) + 0.01 * np.eye(3))
+    mean, cov = gain @ values, k(at, at) - gain @ k(told, at)
+    rng = default_rng(1)
+    draws = rng.multivariate_normal(np.zeros(8), cov, 100_000)
+    doubt = 0.0
+    if learned_from is not None:
+        freedom = 3 + learned_from / (3.5 * 2)
+        draws *= np.sqrt(freedom / rng.chisquare(freedom, (100_000, 1)))
+        doubt = np.exp(-learned_from / (7 * 2))
+    expected = doubt + (1 - doubt) * ((mean + draws).max(axis=1) >= 1.5).mean()
+    assert 0.02 < expected < 0.9
+    assert hope == pytest.approx(expected, abs=0.015)
 
 
 def test_where_nothing_was_learned_hope_stays():

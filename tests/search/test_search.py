@@ -165,7 +165,9 @@ def test_with_noise_unknown_the_first_good_point_is_asked_again():
     answer = search.answer()
     assert answer.verdict == "good"
     assert answer.certificate.confidence is None
-    assert str(answer.certificate) == "3 of 3 repeats at 2 settings were identical; taken to be noise-free"
+    assert str(answer.certificate).startswith(
+        "3 of 3 repeats at 2 settings were identical; taken to be noise-free, but"
+    )
     search.tell(x, 1.0)
     assert search.answer().verdict == "open"  # a contradiction takes it back
 
@@ -476,10 +478,10 @@ def test_without_noise_no_probability_is_printed():
 
 
 def test_a_meaninglessly_large_number_is_not_printed():
-    assert str(Answer("open", needed=10_000, repeats=9_000)).endswith(
-        "0; about 10000 more are needed, 9000 of them to confirm the setting"
+    assert str(Answer("open", repeats=9_000)).endswith("as good as estimated, about 9000 more of it would certify it")
+    assert str(Answer("open", repeats=10**40)).endswith(
+        "as good as estimated, more than 10,000 more of it would certify it"
     )
-    assert str(Answer("open", needed=10**40, repeats=10**40)).endswith("0; more than 10,000 more are needed")
 
 
 def test_replicates_of_few_points_do_not_end_the_search():
@@ -577,15 +579,33 @@ def test_an_answer_notes_that_values_contradict_noise_zero():
     assert any("noise=0 was stated, but" in note for note in search.answer().notes)
 
 
-def test_under_noise_needed_is_given_only_with_the_cost_of_replicates():
-    rng, search = np.random.default_rng(1), Search(Box([(0.0, 1.0)]), 0.99, noise="learn", seed=1)
-    for _ in range(60):
-        x = search.ask()
-        search.tell(x, 1 - (x[0] - 0.3) ** 2 + 0.05 * rng.standard_normal())
-        answer = search.answer()
-        assert answer.needed is None or answer.repeats is not None
-        if answer.verdict != "open":
-            break
+def test_the_repeats_that_would_certify_a_setting_are_about_those_that_do_and_fall():
+    """Over 30 searches of `bench/repeats.py` the median of said / true is 1.1 and the quartiles 0.7 and 2.0."""
+    ratios, first, last = [], [], []
+    for seed in range(8):
+        rng, search, said, asked = (
+            np.random.default_rng(seed),
+            Search(Box([(0.0, 1.0)]), 0.9, noise="learn", seed=seed),
+            [],
+            [],
+        )
+        while (answer := search.answer()).verdict == "open" and len(asked) < 90:
+            said.append((answer.repeats, answer.point))
+            asked.append(search.ask())
+            search.tell(asked[-1], 1 - (asked[-1][0] - 0.3) ** 2 + 0.1 * rng.standard_normal())
+        if answer.verdict == "good":
+            true = [sum((x == answer.point).all() for x in asked[k:]) for k in range(len(asked))]
+            mine = [
+                (n, true[k])
+                for k, (n, at) in enumerate(said)
+                if n is not None and (at == answer.point).all() and true[k]
+            ]
+            ratios += [n / left for n, left in mine]
+            first.append(np.mean([n for n, left in mine if left > 5]))
+            last.append(np.mean([n for n, left in mine if left <= 2]))
+    assert len(first) >= 4
+    assert 0.4 <= np.median(ratios) <= 2.5
+    assert np.mean(last) < np.mean(first)
 
 
 def test_the_interval_after_a_run_of_passes_is_as_wide_as_their_probability_allows():

@@ -13,10 +13,11 @@ from branin import SPACE, branin, least_branin, settings_of, states_of
 from optuna.trial import TrialState
 
 from processes import BLIND
-from satisfice import SatisficeWarning, find
-from satisfice.errors import TooManyFailures
+from satisfice import SatisficeWarning, answer_of, find
+from satisfice.errors import TooManyFailures, WrongType
 from satisfice.study.proposal import CANCELLED
 from satisfice.study.workers.storage import open_storage
+from satisfice.study.workers.traces import trace_of
 
 
 class Unspeakable(Exception):
@@ -46,12 +47,58 @@ def test_what_the_objective_raises_is_a_failed_evaluation(problem, text):
     assert any(text in note for note in answer.notes)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "1.5", b"1", 10**400, [1, 2]])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "1,5", b"", 10**400, [1, 2]])
 def test_what_is_no_number_is_a_failed_evaluation(value):
     values = iter([1.0, value, 2.0])
     answer = find(lambda params: next(values), SPACE, 1e9, noise=0, budget=3, seed=1, model=BLIND)
     assert states_of(answer) == {"COMPLETE": 2, "FAIL": 1}
     assert "must return a finite number" in answer.table()[1]["error"]
+
+
+def test_a_wrong_type_ends_the_search_at_the_first_evaluation_and_later_fails(tmp_path):
+    values = iter([None, 1.0, None, 2.0])
+    where = {"storage": tmp_path / "s.db", "name": "n", "noise": 0, "budget": 4, "seed": 1, "model": BLIND}
+    with pytest.raises(WrongType, match=r"it returned None of type NoneType\. A `return` may be missing"):
+        find(lambda params: next(values), SPACE, 1e9, **where)
+    answer = find(lambda params: next(values), SPACE, 1e9, **where)
+    assert [row["value"] for row in answer.table()] == [None, 1.0, None, 2.0]
+    with pytest.raises(TooManyFailures, match="it returned nan"):  # a number, so it may fail five times
+        find(lambda params: float("nan"), SPACE, 1e9)
+
+
+@pytest.mark.parametrize("each", [None, 60])
+def test_the_first_failure_is_kept_in_full(tmp_path, each, capsys):
+    def load(params):
+        raise FileNotFoundError("no such table")
+
+    def objective(params):
+        return load(params) if params["x"] > 6 else branin(params)
+
+    answer = find(objective, SPACE, 1e9, budget=12, noise=0, seed=1, model=BLIND, each=each, storage=tmp_path / "s.db")
+    first = next(row for row in answer.table() if row["state"] == "failed")
+    told = answer.first_failure
+    assert told.startswith(f"trial {first['number']}, x = ")
+    assert told.endswith("FileNotFoundError: no such table")
+    assert "in load" in told
+    assert 'raise FileNotFoundError("no such table")' in told
+    assert "/study/workers/" not in told  # our own frames say nothing
+    assert told.partition("\n")[2] in capsys.readouterr().err
+    assert answer_of(answer.study).first_failure == told
+    assert find(branin, SPACE, 1e9, budget=2, noise=0, seed=1).first_failure is None
+
+
+def test_a_long_traceback_loses_its_middle():
+    def deep(n):
+        return other(n - 1) if n else None.lost
+
+    def other(n):
+        return deep(n - 1) if n else None.lost
+
+    with pytest.raises(TooManyFailures) as ended:
+        find(lambda params: deep(200), SPACE, 1e9)
+    told = trace_of(ended.value.__cause__)
+    assert len(told) < 9000
+    assert told.endswith("has no attribute 'lost'")
 
 
 def test_a_value_outside_of_its_range_is_a_failed_evaluation():

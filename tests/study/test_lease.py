@@ -149,11 +149,11 @@ def test_whatever_is_raised_fails_the_trial_and_goes_on(study, problem):
 
 def test_a_bad_value_fails_the_trial_with_a_reason(study):
     with pytest.raises(BadValue), Lease.begin(study) as lease:
-        lease.tell("1.5")
+        lease.tell("1,5")
     assert (
         trial_of(lease)
         .system_attrs[ERROR]
-        .startswith("BadValue: The objective must return a finite number; it returned '1.5'")
+        .startswith("WrongType: The objective must return a finite number; it returned '1,5'")
     )
 
 

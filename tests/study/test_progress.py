@@ -8,7 +8,7 @@ from satisfice.study.config import StudyConfig
 from satisfice.study.progress import Progress
 
 
-@pytest.mark.parametrize(("wanted", "count"), [("log", 2), (None, 0), (False, 0)])
+@pytest.mark.parametrize(("wanted", "count"), [("log", 2), (None, 2), (False, 0)])
 def test_without_a_terminal_a_log_has_a_line_at_most_once_a_minute(wanted, count, capsys, monkeypatch):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)

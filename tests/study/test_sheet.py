@@ -7,7 +7,8 @@ import optuna
 import pytest
 
 from satisfice import BadInput, open_search
-from satisfice.study.sheet import sheet, tell_sheet
+from satisfice.study import workbook
+from satisfice.study.sheet import excel_sheet, sheet, tell_sheet
 
 SPACE = {"temperature": (20.0, 90.0), "solvent": ["=water", "ethanol, dry"], "flow": (1, 9)}
 
@@ -129,3 +130,49 @@ def test_a_path_that_cannot_be_read_is_named(lab, tmp_path):
     (tmp_path / "huge.csv").write_bytes(b"x" * 2_000_001)
     with pytest.raises(BadInput, match=r"at most 2,000,000 bytes"):
         tell_sheet(lab, tmp_path / "huge.csv")
+
+
+def excel(search, changes=(), **styles):
+    """The Excel sheet of all that waits, with cells changed as a person does; bytes."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(excel_sheet(search, search.waiting())))
+    for where, value in dict(changes).items():
+        book.active[where] = value
+    for where, style in styles.items():
+        book.active[where].number_format = style
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_an_excel_sheet_has_the_same_cells_and_texts_stay_texts(lab):
+    openpyxl = pytest.importorskip("openpyxl")
+    page = openpyxl.load_workbook(io.BytesIO(excel_sheet(lab, lab.waiting()))).active
+    header, *rows = page.iter_rows(values_only=True)
+    assert header == ("number", "temperature", "solvent", "flow", "value", "error")
+    assert [row[:4] for row in rows] == [(each.number, *each.values()) for each in lab.waiting()]
+    assert all(row[4:] == (None, None) for row in rows)
+    assert {cell.data_type for cell in page["C"]} == {"s"}  # "=water" is no formula
+
+
+def test_a_filled_excel_sheet_is_told_whole_or_not_at_all(lab):
+    done = tell_sheet(lab, excel(lab, {"E2": 71.5, "E3": "failed", "F3": "leak"}))
+    assert (done.told, done.empty) == ((0, 1), (2,))
+    assert lab.table()[1]["error"] == "leak"
+    before = lab.study.get_trials()
+    for changes, styles, message in (
+        ({"E2": 0.81}, {"E2": "0.00%"}, r"row 2, column 'value': .* got '81 %'\. Write the number alone"),
+        ({"E2": "71,5"}, {}, r"row 2, column 'value': .* got '71,5'"),
+        ({"E2": "=70+1"}, {}, r"row 2, column 'value': .* got '=70\+1'"),  # a formula that nobody computed
+        ({"D2": 77}, {}, r"row 2, column 'flow': experiment 2 was asked for with \d"),
+        ({"E1": "yield"}, {}, "row 1: the columns must be .*; there is no 'value'"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            tell_sheet(lab, excel(lab, changes, **styles))
+    assert lab.study.get_trials() == before
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(lab, monkeypatch):
+    monkeypatch.setattr(workbook, "UNPACKED", 100)
+    with pytest.raises(BadInput, match="at most 100 bytes when it is unpacked"):
+        tell_sheet(lab, excel(lab))

@@ -7,6 +7,7 @@ import pytest
 
 import nursery
 from satisfice import BadInput, Box, Search, SpaceExhausted, answer_of, find, open_search
+from satisfice.study.corrections import TOLD
 from satisfice.study.replay import StudyReplay
 from satisfice.study.workers.lease import Look, reclaim
 
@@ -185,6 +186,40 @@ def test_what_is_opened_without_a_space_must_exist(lab):
     optuna.create_study(study_name="other", storage=lab.study._storage)
     with pytest.raises(BadInput, match="must have its parameters stored"):
         open_search("other", lab.study._storage)
+
+
+def test_a_request_with_a_key_counts_once_however_often_it_comes(kept):
+    asked = kept.ask(3, by="Ada", key="a")
+    assert kept.ask(3, key="a") == reopened(kept).ask(3, key="a") == asked
+    assert len(kept.waiting()) == 3
+    assert [each.number for each in kept.ask(5, key="a")] == [0, 1, 2, 3, 4]  # as after a crash in the middle
+    assert kept.tell(0, 70.0, key="b") == "told"
+    assert kept.tell(0, 71.0, correct=True, by="Bob") == "corrected"
+    assert kept.tell(0, 70.0, key="b") == reopened(kept).tell(0, 70.0, key="b") == "told"  # its answer was lost
+    assert kept.tell(0, 72.0, correct=True, key="c") == "corrected"
+    assert kept.tell(0, 73.0, correct=True) == "corrected"
+    assert kept.tell(0, 72.0, correct=True, key="c") == "corrected"
+    assert kept.table()[0]["value"] == 73.0
+    own = {"temperature": 40, "solvent": "water", "conc": 0.5}
+    assert [kept.tell(own, 66.0, key="d") for _ in range(2)] == ["told"] * 2
+    assert kept.fail(dict(asked[1]), "leak", key="e") == kept.fail(dict(asked[1]), "leak", key="e") == "told"
+    assert kept.cancel(dict(asked[2]), key="f") == kept.cancel(dict(asked[2]), key="f") == "told"
+    assert kept.undo(1, key="g") == "corrected"
+    assert kept.fail(1, "broke") == "told"
+    assert kept.undo(1, key="g") == "corrected"
+    assert [row["state"] for row in kept.table()] == [
+        "complete", "failed", "cancelled", "waiting", "waiting", "complete"
+    ]  # fmt: skip
+
+
+def test_a_key_whose_result_lost_the_race_is_no_proof(kept):
+    """Two people tell at once: the one who was slower had left her key in the trial, but not her result."""
+    kept.ask(1)
+    trial_id = kept.study.get_trials()[0]._trial_id
+    kept.study._storage.set_trial_system_attr(trial_id, TOLD, {"key": "slow", "state": "complete", "value": 70.0})
+    kept.tell(0, 75.0)
+    with pytest.raises(BadInput, match=r"has a result already: 75\.0; got 70\.0"):
+        kept.tell(0, 70.0, key="slow")
 
 
 WORKER = """

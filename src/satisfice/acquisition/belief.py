@@ -152,6 +152,10 @@ class Belief:
             members = tuple((weight, _extended_as_bad(p, u, self.target, at_most)) for weight, p in members)
         return replace(self, members=members, avoid=np.vstack([self.avoid, U]))
 
+    def assuming_failed(self, U: Array) -> "Belief":
+        """The belief if the points U (k, d), which gave no value, were no better than the median and clearly bad."""
+        return self.assuming_bad(U, at_most=float(np.median(self.seen.values)))
+
     def candidates(self, rng: Generator) -> tuple[Array, Array]:
         """Points all over the domain (m, d), and perturbed copies of the best points (k, d), both snapped.
 

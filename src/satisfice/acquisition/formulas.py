@@ -41,6 +41,26 @@ def standard_score(mean: Array, std: Array, level: float) -> Score:
     return Score(u, 1 / std, -u / std)
 
 
+def log_probability(mean: Array, std: Array, level: float) -> Score:
+    """log P(f >= level) = log Phi(u), u = (mean - level) / std; its derivative in u is phi(u) / Phi(u).
+
+    Parameters
+    ----------
+    mean, std
+        Those of f (m,).
+    level
+        The value to reach.
+
+    Returns
+    -------
+    Score
+        The log and its derivatives (m,).
+    """
+    u = (mean - level) / std
+    value, hazard = log_cdf_and_hazard(u)
+    return Score(value, hazard / std, -u * hazard / std)
+
+
 def probability_good(mean: Array, std: Array, level: float) -> Array:
     """P(f >= level) = Phi(u): PG (paper, eq. pg_acq), or PI over the best value.
 

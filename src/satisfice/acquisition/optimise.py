@@ -7,7 +7,8 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief
+from satisfice.domain.region import Region
 from satisfice.errors import SpaceExhausted
 from satisfice.types import Array, Domain
 
@@ -66,7 +67,7 @@ class Candidates(NamedTuple):
     spread: int
 
 
-def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidates:
+def candidates(belief: AnyBelief, rng: Generator, margin: float = 0.0) -> Candidates:
     """All points of a finite set; a sample of a box, at least `margin` away from its sides.
 
     Parameters
@@ -92,7 +93,7 @@ def candidates(belief: Belief, rng: Generator, margin: float = 0.0) -> Candidate
     return Candidates(np.vstack([spread, near]), len(spread))
 
 
-def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
+def maximise(score: ScoreFunction, belief: AnyBelief, rng: Generator) -> Array:
     """The best point (d,) of the unit cube found that need not be avoided; never worse than the best candidate.
 
     Parameters
@@ -114,7 +115,7 @@ def maximise(score: ScoreFunction, belief: Belief, rng: Generator) -> Array:
 
 
 def best_from(
-    start: Candidates, scores: Array, score: ScoreFunction, belief: Belief, rng: Generator, margin: float = 0.0
+    start: Candidates, scores: Array, score: ScoreFunction, belief: AnyBelief, rng: Generator, margin: float = 0.0
 ) -> Array:
     """The best point found from candidates whose scores are known.
 
@@ -145,9 +146,10 @@ def best_from(
     half = RESTARTS // 2 if len(points) > spread else RESTARTS
     first = descending(scores[:spread])[:half]
     second = spread + descending(scores[spread:])[: RESTARTS - half]
-    climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin)
+    region = belief.domain if isinstance(belief.domain, Region) else None
+    climbed = climb(score, Climbers.at(points[np.concatenate([first, second])], score), margin=margin, region=region)
     tops = descending(climbed.values)[:POLISHED]
-    climbed.points[tops] = climb(score, climbed.some(tops), POLISH_ROUNDS, margin).points
+    climbed.points[tops] = climb(score, climbed.some(tops), POLISH_ROUNDS, margin, region).points
     found = belief.domain.snap(np.round(climbed.points / RESOLUTION) * RESOLUTION)
     return best_of(np.vstack([found, points]), np.append(score(found), scores), belief, rng)
 
@@ -157,12 +159,19 @@ def descending(scores: Array) -> npt.NDArray[np.intp]:
     return np.argsort(-scores, kind="stable")
 
 
-def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: float = 0.0) -> Climbers:
+def climb(
+    score: ScoreFunction,
+    start: Climbers,
+    rounds: int = ROUNDS,
+    margin: float = 0.0,
+    region: Region | None = None,
+) -> Climbers:
     """Move climbers by at most `rounds` rounds of projected BFGS.
 
     A round scores all points in one batch. Each point moves along its inverse Hessian times the gradient, in the coordinates that
     are not held at a bound, with a step length of its own; a step that does not rise enough is rejected, and the next one is
-    shorter. No step ends closer to a bound than `margin`.
+    shorter. No step ends closer to a bound than `margin`. In a region, steps keep to the linear constraints, and are rejected if
+    they leave the region nevertheless.
 
     Parameters
     ----------
@@ -174,6 +183,8 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
         The largest number of rounds.
     margin
         The distance to keep from the sides of the cube.
+    region
+        What the points must not leave; None for the whole cube.
 
     Returns
     -------
@@ -190,16 +201,32 @@ def climb(score: ScoreFunction, start: Climbers, rounds: int = ROUNDS, margin: f
         p = _times(H, g * free) * free
         p *= (length * np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(p).max(axis=1), TINY)))[:, None]
         V = np.minimum(np.maximum(U + p, low), high)
+        if region is not None:
+            V = _steered(region, U, V, g, length)
         s = V - U
         value, gradient = score.with_gradient(V)
         rise = value - f
         up = rise >= 1e-4 * _dot(g, s)
+        if region is not None:
+            up &= (rise >= 0) & region.holds(V)
         H, fresh = _updated(H, fresh, s, g - gradient, up)
         length = np.where(up, 1.0, 0.25 * length)
         U, f, g = np.where(up[:, None], V, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
         if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
             break
     return Climbers(U, f, g, H, fresh)
+
+
+def _steered(region: Region, U: Array, V: Array, g: Array, length: Array) -> Array:
+    """The ends of the steps from U to V that stay inside; where these would descend, of steps along the gradient."""
+    s = region.steer(U, V - U)
+    down = _dot(g, s) <= 0
+    if down.any():
+        steepest = g[down] / np.maximum(np.abs(g[down]).max(axis=1), TINY)[:, None]
+        wanted = np.clip(U[down] + FIRST_STEP * length[down, None] * steepest, 0.0, 1.0) - U[down]
+        s = s.copy()
+        s[down] = region.steer(U[down], wanted)
+    return np.clip(U + s, 0.0, 1.0)
 
 
 def _dot(a: Array, b: Array) -> Array:
@@ -233,7 +260,7 @@ def _updated(
     return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1), fresh
 
 
-def best_of(points: Array, scores: Array, belief: Belief, rng: Generator) -> Array:
+def best_of(points: Array, scores: Array, belief: AnyBelief, rng: Generator) -> Array:
     """The point of the highest score that need not be avoided; ties are broken at random.
 
     Parameters

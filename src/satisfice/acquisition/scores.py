@@ -11,10 +11,12 @@ from satisfice.acquisition.formulas import (
     Score,
     linear_bound,
     log_expected_excess,
+    log_probability,
     mix_logs,
     mix_standard_scores,
     standard_score,
 )
+from satisfice.acquisition.joint import AnyBelief, JointBelief
 from satisfice.gp.posterior import Marginal
 from satisfice.types import Array
 
@@ -91,40 +93,116 @@ class OverallScore:
         return value, found.vjp(by_mean, by_std)
 
 
-def probability_score(belief: Belief, level: float) -> MixedScore:
+@dataclass(frozen=True)
+class SumScore:
+    """The sum of the scores of all requirements: where these are logs, the log of a product.
+
+    Parameters
+    ----------
+    scores
+        The score of each requirement.
+    """
+
+    scores: tuple[MixedScore, ...]
+
+    def __call__(self, U: Array) -> Array:
+        """The scores (m,) of the points U (m, d)."""
+        return np.asarray(sum(score(U) for score in self.scores))
+
+    def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The scores (m,) and their derivatives in U (m, d)."""
+        found = [score.with_gradient(U) for score in self.scores]
+        return np.asarray(sum(value for value, _ in found)), np.asarray(sum(gradient for _, gradient in found))
+
+
+Level = float | tuple[float, ...]  # for each requirement one
+
+
+def probability_score(belief: AnyBelief, level: Level) -> MixedScore | SumScore:
     """P(f(x) >= level) under the mixture, as a standard score: it orders points in the same way and never underflows.
+
+    Of several requirements the log of the product, sum_i log P(f_i(x) >= level_i).
 
     Parameters
     ----------
     belief
         The members and their weights.
     level
-        The value to reach.
+        The value to reach; for several requirements one each.
 
     Returns
     -------
-    MixedScore
+    MixedScore or SumScore
         The score as a function of points.
     """
+    if isinstance(belief, JointBelief) or isinstance(level, tuple):
+        return _summed(belief, log_probability, level)
     return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
 
 
-def excess_score(belief: Belief, level: float) -> MixedScore:
+def excess_score(belief: AnyBelief, level: Level) -> MixedScore | SumScore:
     """log E[max(0, f(x) - level)] under the mixture.
+
+    Of several requirements the log of the expected product of the excesses, which is the product of the expected ones,
+    log E[prod_i max(0, f_i(x) - level_i)] = sum_i log E[max(0, f_i(x) - level_i)]: the units of a requirement make no difference.
 
     Parameters
     ----------
     belief
         The members and their weights.
     level
-        The value to exceed.
+        The value to exceed; for several requirements one each.
 
     Returns
     -------
-    MixedScore
+    MixedScore or SumScore
         The score as a function of points.
     """
+    if isinstance(belief, JointBelief) or isinstance(level, tuple):
+        return _summed(belief, log_expected_excess, level)
     return MixedScore(belief, partial(log_expected_excess, level=level), mix_logs)
+
+
+def _summed(belief: AnyBelief, formula: Callable[..., Score], level: Level) -> SumScore:
+    beliefs = belief.parts if isinstance(belief, JointBelief) else (belief,)
+    levels = level if isinstance(level, tuple) else (level,) * len(beliefs)
+    parts = zip(beliefs, levels, strict=True)
+    return SumScore(tuple(MixedScore(part, partial(formula, level=each), mix_logs) for part, each in parts))
+
+
+def aspired_score(belief: AnyBelief, points: Array, reach: float) -> tuple[MixedScore | SumScore, Array]:
+    """The probability score of the target or, where that is out of reach, of the highest level within reach.
+
+    Within reach is what the highest mean + reach std of the points reaches, or the best value so far. Of several requirements
+    all targets are lowered by the same amount, each in the units of its own model, the smallest one with which some point has
+    mean_i + reach std_i >= target_i - amount for all i, or with which the best point so far is good.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    points
+        The points (m, d) that are looked at.
+    reach
+        How many standard deviations are within reach.
+
+    Returns
+    -------
+    score, scores
+        The score as a function of points, and its values (m,) at the points.
+    """
+    if isinstance(belief, JointBelief):
+        found = [part.marginals(points) for part in belief.parts]
+        overall = [part.mixed(marginals) for part, marginals in zip(belief.parts, found, strict=True)]
+        gaps = [part.target - (mean + reach * std) for part, (mean, std) in zip(belief.parts, overall, strict=True)]
+        conceded = max(min(float(np.max(gaps, axis=0).min()), belief.shortfall), 0.0)
+        total = _summed(belief, log_probability, tuple(target - conceded for target in belief.target))
+        return total, np.asarray(sum(score.of(each) for score, each in zip(total.scores, found, strict=True)))
+    marginals = belief.marginals(points)
+    mean, std = belief.mixed(marginals)
+    level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
+    score = MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
+    return score, score.of(marginals)
 
 
 def bound_score(belief: Belief, by_mean: float, by_std: float) -> OverallScore:

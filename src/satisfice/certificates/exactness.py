@@ -20,10 +20,13 @@ BY_CHANCE = 0.02  # so rarely may noise give so many equal repeats
 ORDINARY = 0.14  # the chance of an equal repeat of noisy values at an ordinary setting: two of them are enough
 COARSE = 0.37  # the same of counts, grades and rounded values: four settings
 CLEAR = 0.27  # the same where the best of them is good by a step or more, so that rounding cannot make it so: three settings
-BARELY = 8  # repeats of the best one where it is not: a mean just below the target is often rounded to a value above
+WIDELY = 0.56  # the same, times the steps by which the best one is good: see `_clear`
+BARELY = 10  # repeats of the best one where it is not: a mean just below the target is often rounded to a value above
+TWICE = 2  # repeats of each other setting of a domain that has no more, which are then enough
 SILENT = 0.9  # the same where an equal repeat tells nearly nothing
 MANY = 3  # settings up to which coarse values leave out the repeat of the best one: it tells least
 ENOUGH = 8  # settings, after which the search for an ordinary one ends
+UNSEEN = 0.05  # noise that so many repeats would have missed with a larger probability may have stayed hidden
 COARSEST = 10_000  # a fraction with at most this denominator is coarse
 
 
@@ -55,7 +58,15 @@ class Exactness:
         if self.repeats == 0:
             return "no setting was repeated; whether there is noise is not known"
         seen = f"{self.same} {of} {'was' if self.repeats == 1 else 'were'} identical"
-        return f"{seen}; taken to be noise-free" if self.noise_free else f"{seen}; that does not tell yet"
+        if not self.noise_free:
+            return f"{seen}; that does not tell yet"
+        hidden = f"noise that shows in fewer than {100 * self.hidden:.2g} % of the repeats may have stayed hidden"
+        return f"{seen}; taken to be noise-free, but {hidden}"
+
+    @property
+    def hidden(self) -> float:
+        """1 - 0.05^(1/n): noise that shows in fewer of the repeats than this is missed by n of them in over 5 % of cases."""
+        return float(1 - UNSEEN ** (1 / max(self.same, 1)))
 
 
 def exactness(
@@ -75,7 +86,8 @@ def exactness(
 
     Coarse values repeat themselves wherever the truth is far from where they change, so repeats of one setting are no independent
     evidence: each after the first counts as `SILENT`. The best of them must have been repeated once, and `BARELY` times if it is
-    good but a value one step lower would not be; if it is good by more than that, `CLEAR` stands for `COARSE`.
+    good but a value one step lower would not be; if it is good by more than that, `_clear` stands for `COARSE`. Where no other
+    setting is left, `BARELY` repeats of the best one and `TWICE` of each other are enough, unless all values are equal.
 
     Parameters
     ----------
@@ -112,13 +124,15 @@ def exactness(
         return Exactness(None, 0, 0, 0, None)
     firsts = y[list(first.values())]
     coarse = all(is_coarse(value) for value in firsts.tolist())
-    barely = coarse and _barely(firsts, target)
-    chances = _chances(firsts, coarse, CLEAR if firsts.max() >= target and not barely else COARSE)
+    margin = _margin(firsts, target) if coarse else np.inf
+    chances = _chances(firsts, coarse, _clear(margin))
     chance_at = dict(zip(first, chances, strict=True))
     by_chance = np.prod([_by_chance(chance_at[setting], times, coarse) for setting, times in same.items()])
     best = max(first, key=lambda setting: (y[first[setting]], -first[setting]))
-    wanted = BARELY if barely else int(coarse)
-    if by_chance > BY_CHANCE:
+    wanted = BARELY if 0 <= margin < 1 else int(coarse)
+    others = [repeats[setting] >= TWICE for setting in first if setting != best and setting not in skip]
+    all_seen = not may_explore and len({*firsts.tolist()}) > 1 and repeats[best] >= BARELY and all(others)
+    if by_chance > BY_CHANCE and not all_seen:
         return Exactness(
             None, equal, count, len(repeats), _next(y, first, chance_at, repeats, skip, may_explore, coarse)
         )
@@ -131,15 +145,24 @@ def _by_chance(chance: float, times: int, coarse: bool) -> float:
     return chance * SILENT ** (times - 1) if coarse else chance**times
 
 
-def _barely(values: Array, target: float) -> bool:
-    """Whether the best value is good, but one step less would not be; the step divides all differences seen."""
+def _margin(values: Array, target: float) -> float:
+    """By how many steps the best value is good; the step divides all differences seen. Negative where it is not good."""
     best = float(values.max())
     if best < target:
-        return False
+        return -1.0
     parts = [Fraction(value).limit_denominator(COARSEST) for value in set(values.tolist())]
     whole = lcm(*(part.denominator for part in parts))
     step = gcd(*(int((part - parts[0]) * whole) for part in parts)) / whole
-    return step == 0 or best - step < target
+    return (best - target) / step if step else 0.0
+
+
+def _clear(margin: float) -> float:
+    """The chance of an equal repeat of a coarse value, for a noise that could make the best setting bad.
+
+    Gaussian noise of s steps gives an equal value with probability 1 / (2 s sqrt(pi)) about, and the best of several values is
+    rarely more than 2 s above its mean. Where it is good by m steps, s is m / 2 or more, and the chance 0.56 / m or less.
+    """
+    return COARSE if margin < 1 else min(CLEAR, WIDELY / margin)
 
 
 def _chances(values: Array, coarse: bool, coarsely: float) -> list[float]:
@@ -148,7 +171,7 @@ def _chances(values: Array, coarse: bool, coarsely: float) -> list[float]:
     best, lowest = max(shared), min(shared)
     found = []
     for value in values.tolist():
-        at_an_end = value == best or (value == lowest and (shared[value] > 1 or is_coarse(value)))
+        at_an_end = value == best or (value == lowest and (shared[value] > 1 or value == 0))
         if at_an_end or len(shared) < 2:
             found.append(SILENT)
         else:
@@ -177,6 +200,9 @@ def _next(
     if repeats[best] == 0 and (not coarse or not may_explore or (telling and len(first) > MANY)):
         return first[best]
     if not telling:
+        rarely = [setting for setting in allowed if repeats[setting] < TWICE and not may_explore]
+        if rarely:
+            return first[min(rarely, key=lambda setting: (repeats[setting], first[setting]))]
         return None if may_explore and (ordinary or len(first) < ENOUGH) else first[best]
     middle = float(np.median(y[list(first.values())]))
     return first[min(telling, key=lambda s: (repeats[s], round(chance_at[s], 9), abs(y[first[s]] - middle), first[s]))]

@@ -64,6 +64,8 @@ class ReplicateLog:
         The number of changes to this log.
     target
         What a good value reaches.
+    size
+        How many settings there are; None for a domain that has no end of them.
     """
 
     first: dict[bytes, float] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class ReplicateLog:
     own: dict[bytes, float] = field(default_factory=dict)
     entries: int = 0
     target: float = np.inf
+    size: int | None = None
     _numbers: dict[bytes, int] = field(default_factory=dict)  # of the points with own values
     _settings: list[int] = field(default_factory=list)  # that number for each own value
     _values: list[float] = field(default_factory=list)  # the own values
@@ -135,7 +138,9 @@ class ReplicateLog:
         counts = len(self._values), len(self.dropped)
         if self._exactness is None or self._exactness[0] != counts:
             skip = frozenset(self._numbers[key] for key in self.dropped if key in self._numbers)
-            self._exactness = counts, exactness(self._settings, self._values, target=self.target, skip=skip)
+            more = self.size is None or len(self._numbers) < self.size
+            found = exactness(self._settings, self._values, target=self.target, skip=skip, may_explore=more)
+            self._exactness = counts, found
         return self._exactness[1]
 
     @property
@@ -227,8 +232,7 @@ def plan_replication(
 ) -> ReplicationPlan:
     """Compare what it would cost to certify each prospect.
 
-    A prospect that lacks evidence e, to which each fresh value adds about `test.rate`, needs e / rate values. The cheapest one is
-    replicated if that is affordable; otherwise the search explores for a better one.
+    The cheapest one is replicated if that is affordable; otherwise the search explores for a better one.
 
     Parameters
     ----------
@@ -250,14 +254,31 @@ def plan_replication(
     ReplicationPlan
         The point to replicate, if one is affordable.
     """
-    affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
+    return cheapest_plan(costs_of(test, prospects, target, delta, tested), delta, tested, evaluations, repeats)
+
+
+def costs_of(
+    test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int
+) -> dict[Prospect, float]:
+    """The expected number of fresh values that certify each prospect; the parameters are those of `plan_replication`.
+
+    A prospect that lacks evidence e, to which each fresh value adds about `test.rate`, needs e / rate values.
+    """
     to_start, to_continue = (-np.log(level(delta, max(k, 1))) for k in (tested + 1, tested))
     costs = {}
     for prospect in prospects:
         if prospect.gap > 0:
             missing = (to_continue if prospect.tested else to_start) - prospect.evidence
             costs[prospect] = max(missing / max(test.rate(prospect.gap, prospect.spread, target), 1e-300), 1.0)
-    margin = float(np.sqrt(2 * to_start / affordable))
+    return costs
+
+
+def cheapest_plan(
+    costs: dict[Prospect, float], delta: float, tested: int, evaluations: int, repeats: int
+) -> ReplicationPlan:
+    """The plan for what each prospect costs; the other parameters are those of `plan_replication`."""
+    affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
+    margin = float(np.sqrt(2 * -np.log(level(delta, tested + 1)) / affordable))
     if not costs:
         return ReplicationPlan(None, None, np.inf, margin)
     chosen = min(costs, key=lambda prospect: costs[prospect])

@@ -6,6 +6,7 @@ with exactly that probability, whatever the function. The bounds are anytime-val
 one likes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -126,7 +127,8 @@ class ShareBound:
     failed: int = 0
 
     def __str__(self) -> str:
-        found = f"of {self.draws} drawn at random {self.reached or 'none'} reached the target"
+        shown = "gave a value that reaches" if self.assumption else "reached"
+        found = f"of {self.draws} drawn at random {self.reached or 'none'} {shown} the target"
         if self.failed:
             found += f"; {self.failed} more {'draw' if self.failed == 1 else 'draws'} failed"
         if self.share >= 1:
@@ -180,19 +182,76 @@ def share_bound(values: Array, target: float, reading: Reading, *, error: float 
         With share 1 where nothing can be said.
     """
     values = np.asarray(values, dtype=np.float64)
-    n, reached = len(values), int((values >= target).sum())
-    left = error - reading.spent
+    reached = int((values >= target).sum())
+    above = values[:, None] >= np.array(reading.levels)
+    return _bound(above, reached, reading, error)
+
+
+def joint_share_bound(values: Array, targets: Array, readings: Sequence[Reading], *, error: float = 0.05) -> ShareBound:
+    """What values of several requirements at settings drawn at random say of the share that meets all of them.
+
+    A setting that is good in all shows a value of at least level_i in requirement i with probability 1 - miss_i, and in all of
+    them together with probability 1 - sum_i miss_i at least, whatever the dependence of their noise. E_n(s) is averaged over the
+    tests of all together and of each alone, since the share that meets all is at most the share that meets one. Where the sum of
+    the misses is 1 or more, as with symmetric noise of two, the noises are assumed to be independent: prod_i (1 - miss_i).
+
+    Parameters
+    ----------
+    values : array of shape (n, requirements)
+        The values of each setting, to be maximised.
+    targets : array of shape (requirements,)
+        What a good setting reaches.
+    readings : sequence of Reading
+        What a value says of its setting, for each requirement.
+    error : float
+        The probability that any of the bounds of a search is false.
+
+    Returns
+    -------
+    ShareBound
+        With share 1 where nothing can be said.
+    """
+    reached = int((values >= targets).all(axis=1).sum())
+    if all(reading.exact for reading in readings):
+        return _bound(np.all(values >= targets, axis=1)[:, None], reached, noise_free(0.0), error)
+    columns, misses, together, independent = [], [], [], []
+    for k, reading in enumerate(readings):
+        for level, miss in zip(reading.levels, reading.misses, strict=True):
+            columns.append(values[:, k] >= level)
+            misses.append(miss)
+    for number in range(max(len(reading.levels) for reading in readings)):
+        chosen = [min(number, len(reading.levels) - 1) for reading in readings]
+        levels = np.array([reading.levels[at] for reading, at in zip(readings, chosen, strict=True)])
+        missed = np.array([reading.misses[at] for reading, at in zip(readings, chosen, strict=True)])
+        all_above = np.all(values >= levels, axis=1)
+        independent.append((all_above, float(1 - np.prod(1 - missed))))
+        if missed.sum() < 1:
+            together.append((all_above, float(missed.sum())))
+    for all_above, miss in together or independent:
+        columns.append(all_above)
+        misses.append(miss)
+    assumptions = dict.fromkeys(reading.assumption for reading in readings if reading.assumption)
+    if not together:
+        assumptions["for noise that is independent between the requirements"] = None
+    spent = sum(reading.spent for reading in readings)
+    joint = Reading((0.0,) * len(misses), tuple(misses), ", ".join(assumptions), spent)
+    return _bound(np.column_stack(columns), reached, joint, error)
+
+
+def _bound(above: npt.NDArray[np.bool_], reached: int, reading: Reading, error: float) -> ShareBound:
+    """The bound for the values at or above each level (n, levels)."""
+    n, left = len(above), error - reading.spent
     if n == 0 or left <= 0 or not np.isfinite(reading.levels).all() or (reading.exact and reached):
         return ShareBound(1.0, 1 - error, n, reached, reading.assumption)
-    above = np.cumsum(values[:, None] >= np.array(reading.levels), axis=0)  # (n, levels)
+    seen = np.cumsum(above, axis=0)  # (n, levels)
     counts = np.arange(1, n + 1)
     bar = -np.log(left)
     low, high = 0.0, 1.0
-    if log_evidence(counts, above, high, reading).max() < bar:
+    if log_evidence(counts, seen, high, reading).max() < bar:
         return ShareBound(1.0, 1 - error, n, reached, reading.assumption)
     for _ in range(50):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if log_evidence(counts, above, middle, reading).max() >= bar else (middle, high)
+        low, high = (low, middle) if log_evidence(counts, seen, middle, reading).max() >= bar else (middle, high)
     return ShareBound(high, 1 - error, n, reached, reading.assumption)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import rich_click as click
 from click.exceptions import ClickException, Exit
 
-from satisfice.cli import ask, bench, find, new, report, reproduce, status, tell
+from satisfice.cli import ask, bench, find, new, report, reproduce, serve, status, tell
 from satisfice.cli.options import HELP, Invocation
-from satisfice.cli.output import plain
 from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
+from satisfice.plaintext import plain
 
 COMPLETE = "_SATISFICE_COMPLETE"  # a shell sets it to ask for completions
 EPILOG = (
@@ -24,7 +24,7 @@ EPILOG = (
 @click.group(
     commands=[
         *(find.find, status.status, report.report, new.new, ask.ask, tell.tell, tell.fail, tell.cancel, tell.undo),
-        *(reproduce.reproduce, bench.bench),
+        *(reproduce.reproduce, bench.bench, serve.serve),
     ],
     context_settings=HELP,
     options_metavar="",
@@ -32,7 +32,7 @@ EPILOG = (
     no_args_is_help=False,
     epilog=EPILOG,
 )
-@click.command_panel("Commands", commands=["find", "status", "report"])
+@click.command_panel("Commands", commands=["find", "status", "report", "serve"])
 @click.command_panel("Experiments by hand", commands=["new", "ask", "tell", "fail", "cancel", "undo"])
 @click.command_panel("Measure", commands=["bench", "reproduce"])
 @click.version_option(package_name="satisfice", prog_name="satisfice", message="%(prog)s %(version)s")

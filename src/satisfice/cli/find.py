@@ -13,11 +13,12 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, plain, write_csv
-from satisfice.cli.params import read_params
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
+from satisfice.cli.params import read_constraints, read_params
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
     from satisfice.search.answer import Answer
@@ -28,18 +29,35 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 @options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
 @options.problem_options
 @click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
+@click.option("--regex", type=options.REGEX, metavar="PATTERN", help="What finds the value in the output.")
 @click.option("--budget", type=options.COUNT, default=100, show_default=True, help="Evaluations in all.")
 @click.option("--timeout", type=options.SECONDS, metavar="S", help="Seconds for the whole search.")
 @click.option("--each", type=options.SECONDS, metavar="S", help="Seconds for one run of the program.")
 @click.option("--jobs", "n_jobs", type=options.COUNT, default=1, show_default=True, help="Runs at the same time.")
+@click.option("--cancel-running", is_flag=True, help="End what still runs when the verdict is in, everywhere.")
 @options.study_options
 @click.option("--csv", type=options.FILE, metavar="OUT.csv", help="Also write all evaluations; - prints nothing else.")
 @options.json_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option_panel(
-    "Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence", "--value"]
+    "Problem",
+    options=[
+        "--target",
+        "--param",
+        "--constraint",
+        "--mixture",
+        "--minimize",
+        "--noise",
+        "--range",
+        "--confidence",
+        "--value",
+        "--regex",
+    ],
 )
-@click.option_panel("Search", options=["--history", "--budget", "--timeout", "--each", "--jobs", "--seed", "--quiet"])
+@click.option_panel(
+    "Search",
+    options=["--history", "--budget", "--timeout", "--each", "--jobs", "--cancel-running", "--seed", "--quiet"],
+)
 @click.option_panel("Study and output", options=["--storage", "--name", "--csv", "--json", "--help"])
 @click.pass_obj
 def find(invocation: options.Invocation, /, **values: Any) -> int:
@@ -64,18 +82,25 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     name=a,b,c               choices
     name=value               a constant
 
+    Constraints on the parameters
+    -----------------------------
+    --constraint "a + 2 b <= 1"     a linear one, with <= or >=
+    --mixture a,b,c=1               parts of a whole: their sum; write ranges as 0.0:1.0
+
     The value, as your program prints it
     ------------------------------------
     {"value": 0.93}          a JSON object on the last line; see --value
     0.93                     a number alone on a line
     accuracy: 0.93           a number after a colon or an equals sign
     best accuracy 0.93       a number after words
+    --regex 'rmse=(\S+)'     what the group of the last match holds
 
     The last line that ends with a number counts. If that number is ambiguous,
     as in 0,93 or 1,234.5 or 12:30 or 93 % or "done, elapsed 12", the evaluation
     fails and no earlier line is read instead. It also fails without a number,
-    with an exit code other than 0, and after --each seconds. A note shows the
-    line that the first value was read from.
+    with an exit code other than 0, and after --each seconds. If nothing can be
+    read in the very first one, the search ends at once. A note shows the line
+    that the first value was read from.
 
     Exit codes
     ----------
@@ -87,7 +112,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     given = SimpleNamespace(**values)
     check_output(given.storage, csv=given.csv, as_json=given.as_json)
     space: Any = read_params(given.params)
-    objective = CommandObjective(invocation.program, given.each, given.key, None if given.quiet else _show_first_value)
+    if given.key is not None and given.regex is not None:
+        raise BadInput("`--value` and `--regex` both say where the value is; use one of them.")
+    tell = None if given.quiet else _show_first_value
+    objective = CommandObjective(invocation.program, given.each, given.key, given.regex, tell)
     objective.check(space)
     line = command_line(invocation.words, given.storage)
     with Ending() as ending:
@@ -115,13 +143,14 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     from satisfice.study.find import find
     from satisfice.study.workers.storage import open_storage, open_study
 
-    space = Space.of(params)
+    space = Space.of(params, read_constraints(given.constraints, given.mixtures))
     problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
     problem["direction"] = "minimize" if given.minimize else "maximize"
     Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
     _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
-    budget = {name: getattr(given, name) for name in ("budget", "timeout", "n_jobs", "name", "history", "seed")}
+    names = ("budget", "timeout", "n_jobs", "cancel_running", "name", "history", "seed")
+    budget = {name: getattr(given, name) for name in names}
     progress: Any = False if given.quiet else "log"
     return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)
 

@@ -7,7 +7,7 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.output import columns
-from satisfice.cli.params import read_params
+from satisfice.cli.params import read_constraints, read_params
 from satisfice.cli.studies import existing_names, hidden, study_line
 from satisfice.errors import BadInput
 
@@ -15,7 +15,10 @@ from satisfice.errors import BadInput
 @options.command("--target T --param NAME=... [OPTIONS]")
 @options.problem_options
 @options.study_options
-@click.option_panel("Problem", options=["--target", "--param", "--minimize", "--noise", "--range", "--confidence"])
+@click.option_panel(
+    "Problem",
+    options=["--target", "--param", "--constraint", "--mixture", "--minimize", "--noise", "--range", "--confidence"],
+)
 @click.option_panel("Search", options=["--history", "--seed"])
 @click.option_panel("Study", options=["--storage", "--name", "--help"])
 def new(**values: Any) -> int:
@@ -46,7 +49,8 @@ def new(**values: Any) -> int:
             f"`--name`: there is a study {given.name!r:.80} already. Go on with it by `satisfice ask`, or choose another name."
         )
     search = open_search(
-        given.name, given.storage, space, given.target, direction="minimize" if given.minimize else "maximize",
+        given.name, given.storage, space, given.target,
+        constraints=read_constraints(given.constraints, given.mixtures), direction="minimize" if given.minimize else "maximize",
         **{name: getattr(given, name) for name in ("noise", "confidence", "value_range", "history", "seed")},
     )  # fmt: skip
     rows = [("study", f"{given.name!r} in {hidden(given.storage)}"), ("target", goal(search.config))]

@@ -36,6 +36,8 @@ class CommandObjective:
         Seconds that one run may take.
     key
         The entry of a JSON object on the last line that holds the value; `satisfice.cli.value` says what is read without it.
+    pattern
+        What finds the value in the output, in place of the key.
     on_first
         Called once, with the first value and the line that it was read from.
     """
@@ -43,6 +45,7 @@ class CommandObjective:
     words: Sequence[str]
     timeout: float | None = None
     key: str | None = None
+    pattern: re.Pattern[str] | None = None
     on_first: Callable[[PrintedValue], None] | None = None
     running: int = 0  # runs in progress
     _stopped: bool = False
@@ -74,17 +77,34 @@ class CommandObjective:
 
     def __call__(self, params: Mapping[str, Any]) -> float:
         """Return the value that the command prints for these parameters."""
+        return self.run(params, lambda: None)
+
+    def run(self, params: Mapping[str, Any], look: Callable[[], None]) -> float:
+        """Return the value, and call `look` about ten times a second; what it raises ends the run.
+
+        Parameters
+        ----------
+        params
+            The parameters by name.
+        look
+            The function.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         with self._lock:
             self.running += 1
         try:
-            code, out, err, cut = self._run([filled(word, params) for word in self.words])
+            code, out, err, cut = self._run([filled(word, params) for word in self.words], look)
         finally:
             with self._lock:
                 self.running -= 1
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            raise CommandFailed(f"{ended}{last_words(err or out)}")
-        printed = read_value(out, self.key, cut)
+            raise CommandFailed(f"{ended}{last_words(err or out)}", _tail(err or out))
+        printed = read_value(out, self.key, cut, self.pattern)
         with self._lock:
             tell, self.on_first = self.on_first, None
         if tell is not None:
@@ -95,7 +115,7 @@ class CommandObjective:
         """Stop all runs, present and future; each raises `KeyboardInterrupt` where it was called."""
         self._stopped = True
 
-    def _run(self, words: list[str]) -> tuple[int, bytes, bytes, bool]:
+    def _run(self, words: list[str], look: Callable[[], None]) -> tuple[int, bytes, bytes, bool]:
         """Run it; return the exit code, the ends of both outputs, and whether the standard output was cut."""
         if self._stopped:
             raise KeyboardInterrupt
@@ -116,16 +136,22 @@ class CommandObjective:
         try:
             while not _has_ended(process):
                 tails.read(TICK)
+                look()
                 if self._stopped:
                     raise KeyboardInterrupt
                 if until is not None and time.monotonic() > until:
-                    raise CommandFailed(f"took longer than {self.timeout:g} s{last_words(tails.of(process.stderr))}")
+                    said = tails.of(process.stderr)
+                    raise CommandFailed(f"took longer than {self.timeout:g} s{last_words(said)}", _tail(said))
         finally:  # also after an ordinary end: a background child may be left
             _end_group(process)
             tails.drain()
             WATCHDOG.release(process.pid)
             process.wait()
         return process.returncode, tails.of(process.stdout), tails.of(process.stderr), tails.cut
+
+
+def _tail(output: bytes) -> str:
+    return output.decode(errors="replace").strip()
 
 
 def placeholders(word: str) -> set[str]:

@@ -114,12 +114,21 @@ def _range(text: str) -> tuple[float, float] | None:
     return ends[0], ends[1]
 
 
+def _regex(text: str) -> re.Pattern[str] | None:
+    try:
+        pattern = re.compile(text)
+    except re.error:
+        return None
+    return pattern if pattern.groups <= 1 else None
+
+
 NUMBER = Value("number", "a finite number", read_number)
 SECONDS = Value("seconds", "a number greater than 0", _positive)
 WHOLE = Value("integer", "a whole number, 0 or more", _whole)
 COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
 NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
 RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
+REGEX = Value("pattern", "a regular expression with at most one group, as in 'rmse=([0-9.]+)'", _regex)
 FILE = File()
 
 
@@ -140,6 +149,16 @@ def problem_options(function: Callable[..., int]) -> Callable[..., int]:
         click.option("--target", type=NUMBER, required=True, metavar="T", help="The value that is good enough."),
         click.option(
             "--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below."
+        ),
+        click.option(
+            "--constraint",
+            "constraints",
+            multiple=True,
+            metavar="TEXT",
+            help='What every setting satisfies, such as "a + 2 b <= 1".',
+        ),
+        click.option(
+            "--mixture", "mixtures", multiple=True, metavar="A,B=TOTAL", help="Parameters that are parts of a whole."
         ),
         click.option("--minimize", is_flag=True, help="Small values are good."),
         click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown."),

@@ -1,18 +1,16 @@
 """What the commands print or write: the answer in columns or as JSON, the evaluations as a table."""
 
-import csv
-import io
 import json
-import math
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from satisfice.errors import BadInput
+from satisfice.numerals import finite
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
     import optuna
@@ -20,27 +18,6 @@ if TYPE_CHECKING:
     from satisfice.search.answer import Answer
 
 STDOUT = Path("-")
-
-
-def plain(text: object, keep: str = "") -> str:
-    """Return the text with everything replaced that could steer the terminal.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    keep
-        Control characters to keep.
-
-    Returns
-    -------
-    str
-        The text with U+FFFD in the place of control characters.
-    """
-    return "".join(
-        "\ufffd" if unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in keep else each
-        for each in str(text)
-    )
 
 
 def columns(rows: list[tuple[str, str]]) -> str:
@@ -81,7 +58,7 @@ def answer_json(answer: "Answer", **more: Any) -> str:
         The JSON text.
     """
     names = ("verdict", "params", "value", "interval", "probability", "hope", "evaluations", "failures", "certificate", "repeats",
-             "needed", "notes")  # fmt: skip
+             "notes")  # fmt: skip
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
@@ -122,17 +99,7 @@ def finite_json(value: object) -> str:
     str
         The text.
     """
-    return json.dumps(_finite(value), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    """Return the value with Python's numbers for numpy's, and None for those that JSON does not have."""
-    value = value.item() if hasattr(value, "dtype") else value
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(finite(value), allow_nan=False)
 
 
 def check_output(storage: str, *, csv: Path | None = None, out: Path | None = None, as_json: bool = False) -> None:
@@ -172,21 +139,11 @@ def write_csv(study: "optuna.Study", path: Path) -> None:
     path
         The file; `STDOUT` prints the table.
     """
-    from satisfice.domain.space import COLUMNS
     from satisfice.report.files import write_file
-    from satisfice.study.sheet import cell
-    from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
+    from satisfice.study.sheet import table_text
 
-    space, evaluations = listing(study)
-    names = parameter_names(space, evaluations)
-    header = ["number", *map(column_of, names), *COLUMNS[1:]]
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(map(cell, header))
-    for each in evaluations:
-        row = row_of(each, names)
-        table.writerow([cell(row[column]) for column in header])
+    text = table_text(study)
     if path == STDOUT:
-        print(plain(text.getvalue(), keep="\n\t"), end="")
+        print(plain(text, keep="\n\t"), end="")
     else:
-        write_file(path, text.getvalue().encode(errors="replace"))
+        write_file(path, text.encode(errors="replace"))

@@ -1,6 +1,7 @@
 """What a user writes after `--param`, and the short form of a parameter that it stands for."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
@@ -57,6 +58,36 @@ def read_param(text: str) -> tuple[str, Parameter]:
     if ":" in written:
         return name, _range(text, written.split(":"))
     return name, [_number_or_text(written)]
+
+
+def read_constraints(texts: Sequence[str], mixtures: Sequence[str]) -> list[Any] | None:
+    """Return the constraints that `--constraint` and `--mixture` give, None if there are none.
+
+    Parameters
+    ----------
+    texts
+        Linear constraints.
+    mixtures
+        Parts of wholes, such as `a,b,c=1`.
+
+    Returns
+    -------
+    list or None
+        What `Space.of` takes.
+    """
+    if not (texts or mixtures):
+        return None
+    from satisfice.domain.constraints import Mixture  # numpy is slow to load, and --help should not be
+
+    wholes = []
+    for text in mixtures:
+        names, equals, written = text.rpartition("=")
+        total = read_number(written) if equals else None
+        parts = [name.strip() for name in names.split(",")]
+        if total is None or len(parts) < 2 or not all(parts):
+            raise BadInput(f"--mixture {text}: write two or more parameters and their total, such as a,b,c=1.")
+        wholes.append(Mixture(parts, total))
+    return [*texts, *wholes]
 
 
 def _number_or_text(text: str) -> float | str:

@@ -6,9 +6,10 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import FILE, command, study_options
-from satisfice.cli.output import check_output, plain
+from satisfice.cli.output import check_output
 from satisfice.cli.studies import ARGUMENTS, stored_study
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 
 @command()

@@ -7,6 +7,7 @@ import rich_click as click
 from satisfice.cli.options import FILE, command, json_option, study_options
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, grid, write_csv
 from satisfice.cli.studies import stored_study
+from satisfice.plaintext import plain
 
 
 @command()
@@ -41,6 +42,9 @@ def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
         return 0
     target = "not known yet: the search is just starting" if seen.config is None else goal(seen.config)
     print(columns([*seen.answer.lines, ("target", target), *([("running", f"{running}")] if running else [])]))
+    failure = getattr(seen.answer, "first_failure", None)
+    if failure is not None:
+        print("\nthe first evaluation that failed:", plain(failure, keep="\n\t"))
     if waiting:
         print(f"\nwaiting for a result: {len(waiting)}")
         print(grid(["number", *waiting[0].params], [[each.number, *each.params.values()] for each in waiting]))

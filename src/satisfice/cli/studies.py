@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from satisfice.cli.options import NAME, STORAGE
-from satisfice.cli.output import plain
 from satisfice.errors import BadInput
+from satisfice.plaintext import plain
 
 if TYPE_CHECKING:  # Optuna and SQLAlchemy are slow to import, and --help should not be
     import optuna

@@ -6,10 +6,11 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import NUMBER, Value, command, study_options
-from satisfice.cli.output import columns, plain
+from satisfice.cli.output import columns
 from satisfice.cli.studies import stored_search
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
+from satisfice.plaintext import plain
 
 TRIAL = Value(
     "trial",
@@ -23,13 +24,13 @@ by_option = click.option("--by", default="", metavar="WHO", help="Who says so, f
 
 
 @command(negative=True)
-@click.argument("what", metavar="SHEET.csv|NUMBER")
+@click.argument("what", metavar="SHEET|NUMBER")
 @click.argument("value", type=NUMBER, required=False)
 @study_options
 @correct_option
 @by_option
 def tell(what: str, value: float | None, storage: str, name: str, correct: bool, by: str) -> int:
-    """Tell results: a filled sheet, or the value of one experiment.
+    """Tell results: a filled sheet (CSV or Excel), or the value of one experiment.
 
     A sheet with a wrong cell changes nothing, and the message names the cell. Rows that are still empty go on waiting.
     Telling the same results once more is harmless.

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from satisfice.errors import SatisficeError
+from satisfice.errors import EvaluationFailed, WrongType
 
 SAID = 400  # characters of an output that an error shows
 LINES = 3  # lines of an output that an error shows
@@ -21,8 +21,12 @@ HINT = (
 )
 
 
-class CommandFailed(SatisficeError):
-    """A run of the command returned no value; the message says why."""
+class CommandFailed(EvaluationFailed):
+    """A run of the command returned no value; the message says why, and `trace` has the end of its standard error."""
+
+
+class Unreadable(CommandFailed, WrongType):
+    """A run of the command ended well, but no value can be read in what it printed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,9 @@ class PrintedValue:
     line: str
 
 
-def read_value(out: bytes, key: str | None = None, cut: bool = False) -> PrintedValue:
+def read_value(
+    out: bytes, key: str | None = None, cut: bool = False, pattern: re.Pattern[str] | None = None
+) -> PrintedValue:
     """Return the value in what a command printed.
 
     It is the entry `key` (by default "value") of a JSON object on the last line, or the number at the end of the last line that
@@ -55,6 +61,8 @@ def read_value(out: bytes, key: str | None = None, cut: bool = False) -> Printed
         The entry of the JSON object. Without it, lines of text are read as well.
     cut
         Whether the beginning of the output is missing; the rest of the first line then does not count.
+    pattern
+        With it, the value is what the last match in the output has in its group, or the whole match if there is no group.
 
     Returns
     -------
@@ -63,12 +71,16 @@ def read_value(out: bytes, key: str | None = None, cut: bool = False) -> Printed
 
     Raises
     ------
+    Unreadable
+        If there is no value, or if it is ambiguous.
     CommandFailed
-        If there is no value, or if it is ambiguous or not finite.
+        If it is not finite.
     """
     text = COLOURS.sub("", out.decode(errors="replace"))
     lines = [line.strip() for line in text.splitlines()[1 if cut else 0 :]]
     lines = [line for line in lines if line]
+    if pattern is not None:
+        return _match(lines, pattern, out)
     entry = _object(lines[-1]) if lines else None
     if entry is not None or key is not None:
         return PrintedValue(_entry(entry, key, (lines or ["nothing"])[-1]), lines[-1] if lines else "")
@@ -76,7 +88,7 @@ def read_value(out: bytes, key: str | None = None, cut: bool = False) -> Printed
         number = _last_number(line)
         if number is not None:
             return PrintedValue(_finite(number), line)
-    raise CommandFailed(f"no printed line ends with a number{last_words(out)}; {HINT}")
+    raise Unreadable(f"no printed line ends with a number{last_words(out)}; {HINT}")
 
 
 def last_words(output: bytes) -> str:
@@ -96,6 +108,18 @@ def last_words(output: bytes) -> str:
     return ": " + " | ".join(lines[-LINES:])[-SAID:] if lines else ""
 
 
+def _match(lines: list[str], pattern: re.Pattern[str], out: bytes) -> PrintedValue:
+    """Return the value in the last line that matches."""
+    for line in reversed(lines):
+        found = list(pattern.finditer(line))
+        if found:
+            text = (found[-1][pattern.groups] or "").strip()
+            if NUMBER.fullmatch(text) is None:
+                raise Unreadable(f"`--regex` found {text[:SHOWN]!r} in the line {line[-SHOWN:]!r}; it must be a number")
+            return PrintedValue(_finite(float(text)), line)
+    raise Unreadable(f"`--regex` matches no printed line{last_words(out)}")
+
+
 def _last_number(line: str) -> float | None:
     """Return the number at the end of the line, None if there is none; fail if it is ambiguous."""
     token = re.split(r"[\s=:]", line)[-1]
@@ -105,7 +129,7 @@ def _last_number(line: str) -> float | None:
     else:
         if not _is_numeric(BEFORE.split(line.rstrip(AFTER))[-1]):
             return None
-    raise CommandFailed(f"the line {line[-SHOWN:]!r} is ambiguous; {HINT}")
+    raise Unreadable(f"the line {line[-SHOWN:]!r} is ambiguous; {HINT}")
 
 
 def _introduces(label: str) -> bool:
@@ -139,15 +163,13 @@ def _entry(entry: dict[str, Any] | None, key: str | None, line: str) -> float:
     """Return the value in the JSON object of the last line."""
     name = "value" if key is None else key
     if entry is None:
-        raise CommandFailed(f"the last printed line is not a JSON object with {name!r}: {line[-SHOWN:]}")
+        raise Unreadable(f"the last printed line is not a JSON object with {name!r}: {line[-SHOWN:]}")
     if name not in entry:
         names = ", ".join(map(repr, entry))[:SHOWN]
-        raise CommandFailed(
-            f"the JSON object on the last line has no {name!r}; it has {names or 'nothing'}: see --value"
-        )
+        raise Unreadable(f"the JSON object on the last line has no {name!r}; it has {names or 'nothing'}: see --value")
     value = entry[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise CommandFailed(f"{name!r} must be a number; got {json.dumps(value):.80}")
+        raise Unreadable(f"{name!r} must be a number; got {json.dumps(value):.80}")
     return _finite(value)
 
 

@@ -120,6 +120,10 @@ class Number:
             return self.low
         return self.high if z[0] >= last else min(max(self.at(z[0]), self.low), self.high)
 
+    def column(self, Z: Array) -> list[Any]:
+        """The values at coordinates (n, 1), as `decode` gives them."""
+        return [self.decode(z) for z in Z.tolist()]
+
     def stored(self) -> dict[str, Any]:
         """The parameter as JSON has it, in the layout of Optuna's distributions."""
         attributes = {"step": self.step, "low": self.low, "high": self.high, "log": self.log}
@@ -143,6 +147,12 @@ class Real(Number):
         if self.step is None:
             return z
         return float(Decimal(str(self.low)) + round(z) * Decimal(str(self.step)))  # 0.3: 3 * 0.1 is another float
+
+    def column(self, Z: Array) -> list[Any]:
+        """The values at coordinates (n, 1), as `decode` gives them."""
+        if self.step is None and not self.log:
+            return list(np.clip(Z[:, 0], self.low, self.high).tolist())
+        return super().column(Z)
 
 
 class LogReal(Real):
@@ -299,6 +309,10 @@ class Categorical(Block):
     def decode(self, z: Sequence[float]) -> Any:
         """The choice whose coordinate is the largest."""
         return self.choices[int(np.argmax(z))]
+
+    def column(self, Z: Array) -> list[Any]:
+        """The choices at one-hot rows (n, k), as `decode` gives them."""
+        return [self.choices[k] for k in Z.argmax(axis=1).tolist()]
 
     def scaled(self, X: Array) -> Array:
         """One-hot rows (n, k) -> the unit cube."""

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from satisfice.domain.constraints import Constraint, Constraints, constraints_of, restored, rows_that_hold
 from satisfice.domain.finite import Finite
+from satisfice.domain.limits import SpaceLimits
 from satisfice.domain.parameters import Categorical, Integer, Parameter, native
 from satisfice.domain.product import Product
+from satisfice.domain.region import Region
 from satisfice.domain.shorthand import FORMS, doubt, number, parameter_of, rows_of, table_of
 from satisfice.errors import BadInput, SatisficeWarning
 from satisfice.types import Array, Domain
@@ -32,11 +35,13 @@ class Space:
         returns it.
     rows : tuple of dicts or None
         The rows of a table, which are then the only candidates.
+    constraints : tuple of constraints
+        What every setting satisfies, as `Space.of` reads it. Of a table, the rows that satisfy all constraints are kept.
 
     Raises
     ------
     BadInput
-        If a parameter cannot be searched, or there is nothing to search.
+        If a parameter cannot be searched, there is nothing to search, or the constraints leave nothing.
 
     Examples
     --------
@@ -47,6 +52,7 @@ class Space:
 
     parameters: Mapping[str, Parameter]
     rows: tuple[dict[str, Any], ...] | None = None
+    constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
         for name, parameter in self.parameters.items():
@@ -59,10 +65,15 @@ class Space:
             raise BadInput(
                 "`space` must have at least one parameter with more than one value: there is nothing to search."
             )
-        _ = self.domain  # what it refuses is refused now
+        if self.rows is not None and self.constraints:
+            object.__setattr__(self, "rows", tuple(rows_that_hold(self.rows, self.limits)))
+        domain = self.domain  # what it refuses is refused now
+        if isinstance(domain, Region):
+            self._domain_limits.check()
+            domain.prepare()
 
     @classmethod
-    def of(cls, given: Any) -> "Space":
+    def of(cls, given: Any, constraints: Any = None) -> "Space":
         """Read the space that the user wrote.
 
         Parameters
@@ -72,6 +83,10 @@ class Space:
             `(low, high, step)`, its high end lowered to a whole number of steps; a list of choices; an Optuna distribution; a
             frozen uniform, loguniform or randint of scipy.stats. A list of dicts or a pandas DataFrame is a table: only its
             rows are candidates. A column of numbers has an order, any other one holds choices.
+        constraints : list
+            What every setting must satisfy, known before it is evaluated: linear inequalities as texts such as
+            `"a + 2 b <= 1"`, functions of the dict of parameters that return True where a setting is allowed, and `Mixture` for
+            parts of a whole. No question breaks them.
 
         Returns
         -------
@@ -83,7 +98,7 @@ class Space:
             If a range holds two whole numbers only, such as (0, 1), since who writes that often means all numbers between.
         """
         if isinstance(given, Space):
-            return given
+            return given if constraints is None else given.constrained(constraints)
         if isinstance(given, Mapping):
             space = cls({name: parameter_of(name, form) for name, form in given.items()})
             for problem in filter(None, itertools.starmap(doubt, given.items())):
@@ -100,7 +115,30 @@ class Space:
                 raise BadInput(
                     f"A name of `space` must not be a column of answer.table() and of CSV files; got {name!r}. Use another name."
                 )
-        return space
+        return space if constraints is None else space.constrained(constraints)
+
+    def constrained(self, constraints: Any) -> "Space":
+        """Make a space of the same parameters with these constraints in place of its own.
+
+        Parameters
+        ----------
+        constraints
+            As in `Space.of`.
+
+        Returns
+        -------
+        Space
+        """
+        return Space(self.parameters, self.rows, constraints_of(constraints, self.parameters))
+
+    @cached_property
+    def limits(self) -> Constraints:
+        """The constraints."""
+        return Constraints(self.constraints)
+
+    @cached_property
+    def _domain_limits(self) -> SpaceLimits:
+        return SpaceLimits(self.parameters, self._searched, self.limits, self._columns)
 
     @cached_property
     def domain(self) -> Domain:
@@ -113,6 +151,8 @@ class Space:
         switches = [
             j for j, each in zip(starts, searched, strict=False) if isinstance(each, Integer) and each.low in (0, -1)
         ]
+        if self.constraints:
+            return Region(searched, switches, self._domain_limits)
         return Product(searched, switches)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
@@ -171,10 +211,21 @@ class Space:
             start += width
         return params
 
+    def _columns(self, X: Array) -> dict[str, list[Any]]:
+        """The values of all parameters, by name, at points (n, d) of the domain."""
+        columns: dict[str, list[Any]] = {}
+        start = 0
+        for name, parameter, width in self._widths:
+            own = X[:, start : start + width] if width else np.full((len(X), 1), parameter.bounds[0][0])
+            columns[name] = parameter.column(own)
+            start += width
+        return columns
+
     def to_json(self) -> str:
-        """Write the space as a JSON text that `from_json` reads."""
+        """Write the space as a JSON text that `from_json` reads; of a function among the constraints only its name."""
         stored = {name: parameter.stored() for name, parameter in self.parameters.items()}
-        return json.dumps({"distributions": stored, "rows": self.rows})
+        limits = {"constraints": self.limits.stored()} if self.constraints else {}
+        return json.dumps({"distributions": stored, "rows": self.rows, **limits})
 
     @classmethod
     def from_json(cls, text: str) -> "Space":
@@ -185,9 +236,10 @@ class Space:
                 name: _restored(each["name"], each["attributes"]) for name, each in stored["distributions"].items()
             }
             rows = stored["rows"]
+            constraints = restored(stored.get("constraints", ()), parameters)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise BadInput(f"`text` must be what `Space.to_json` gives; got {text!r:.80}.") from None
-        return cls(parameters, None if rows is None else tuple(rows))
+        return cls(parameters, None if rows is None else tuple(rows), constraints)
 
     @cached_property
     def _searched(self) -> list[str]:

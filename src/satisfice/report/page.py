@@ -118,7 +118,7 @@ def pictures(snapshot: StudySnapshot) -> list[Picture]:
     list[Picture]
         The plots, in the order of the page.
     """
-    goal = plots.Goal(snapshot.config.target, snapshot.config.direction == "maximize")
+    goal = plots.Goal(snapshot.config.threshold, snapshot.config.direction == "maximize")
     seen = [each for each in snapshot.evaluations if each.state in ("history", *ENDED)]
     valued = [each for each in seen if each.value is not None]
     chosen, estimate, end = snapshot.answer.params, snapshot.answer.value, 1 - snapshot.config.confidence

@@ -13,6 +13,7 @@ from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import NumericalFailure
 from satisfice.report.plots import Slice
 from satisfice.report.scales import Scale, scale_of
+from satisfice.search.observations import Observations
 from satisfice.study.snapshot import StudySnapshot
 from satisfice.types import Array
 
@@ -115,8 +116,8 @@ def grid(parameter: Parameter, count: int) -> list[Any]:
 
 def fresh_values(snapshot: StudySnapshot) -> list[float]:
     """Return the fresh values of the recommended setting, on which a certificate rests."""
-    point = snapshot.answer.point
-    return [] if point is None else snapshot.search.observations.fresh_values(point).tolist()
+    point, seen = snapshot.answer.point, snapshot.search.observations
+    return [] if point is None or not isinstance(seen, Observations) else seen.fresh_values(point).tolist()
 
 
 def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
@@ -138,5 +139,7 @@ def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
     certificate = snapshot.answer.certificate
     tested = certificate.candidates if certificate is not None else max(snapshot.search.observations.tested, 1)
     share = level(1 - snapshot.config.confidence, tested)
-    told = sign * np.array(values)
-    return [sign * lower_bound(snapshot.search.observations.test, told[:m], share) for m in range(1, len(values) + 1)]
+    told, seen = sign * np.array(values), snapshot.search.observations
+    if not isinstance(seen, Observations):
+        return []
+    return [sign * lower_bound(seen.test, told[:m], share) for m in range(1, len(values) + 1)]

@@ -237,13 +237,10 @@ def _open(snapshot: StudySnapshot) -> list[str]:
         )
     if answer.hope is not None:
         text.append(f"The hope that some setting reaches it is {percent(answer.hope)}.")
-    if answer.needed is not None and answer.needed > MANY:
-        text.append(f"By the model, more than {MANY:,} further evaluations are needed: consider an easier target.")
-    elif answer.needed is not None:
-        purpose = "" if answer.repeats is None else " to confirm the setting below"
-        text.append(
-            f"About {plural(answer.needed, 'more evaluation')} {'is' if answer.needed == 1 else 'are'} needed{purpose}."
-        )
+    if answer.repeats is not None:
+        many = answer.repeats > MANY
+        count = f"more than {MANY:,} repeats" if many else f"about {plural(answer.repeats, 'repeat')}"
+        text.append(f"If the setting below is as good as estimated, {count} would certify it.")
     if budget is not None and answer.evaluations + answer.failures >= budget:
         text.append(f"The budget of {plural(budget, 'evaluation')} is spent; continue with a larger one.")
     return text

@@ -21,7 +21,10 @@ from satisfice.types import Array
 
 
 class Rule(Protocol):
-    """Proposes the next point to evaluate; frozen. Its `requirements`, if any, say what it needs."""
+    """Proposes the next point to evaluate; frozen. Its `requirements`, if any, say what it needs.
+
+    A rule whose attribute `joint` is True takes a `JointBelief` as well, that of several requirements.
+    """
 
     def propose(self, belief: Belief, rng: Generator) -> Array:
         """A point (d,) of the unit cube that the domain has."""
@@ -73,6 +76,11 @@ RULES: dict[str, type[Rule]] = {
     "random": Random,
     "sobol": Sobol,
 }
+
+
+JOINT = tuple(
+    sorted(name for name, rule in RULES.items() if getattr(rule, "joint", False))
+)  # take several requirements
 
 
 def requirements_of(rule: Rule) -> Requirements:

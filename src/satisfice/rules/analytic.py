@@ -1,10 +1,12 @@
 """Rules that score a point by the marginal law of f there: pg, eg, pi, ei."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from numpy.random import Generator
 
 from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief
 from satisfice.acquisition.optimise import maximise
 from satisfice.acquisition.scores import excess_score, probability_score
 from satisfice.types import Array
@@ -12,18 +14,25 @@ from satisfice.types import Array
 
 @dataclass(frozen=True)
 class ProbabilityGood:
-    """PG: evaluate the point that is most likely to reach the target (paper, eq. pg_acq)."""
+    """PG: evaluate the point that is most likely to reach the target (paper, eq. pg_acq); of several requirements, all."""
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= target)."""
         return maximise(probability_score(belief, belief.target), belief, rng)
 
 
 @dataclass(frozen=True)
 class ExpectedExcess:
-    """EG: evaluate the point that is expected to exceed the target the most (paper, eq. eg_acq)."""
+    """EG: evaluate the point that is expected to exceed the target the most (paper, eq. eg_acq).
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    Of several requirements, the expected product of the excesses is maximised.
+    """
+
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """The maximiser of E[max(0, f(x) - target)]."""
         return maximise(excess_score(belief, belief.target), belief, rng)
 

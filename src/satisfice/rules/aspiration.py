@@ -1,14 +1,16 @@
 """The default rule without noise: pg, made robust against a model that is wrong about the target."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
-from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief
 from satisfice.acquisition.optimise import SAME, best_from, best_of, candidates
-from satisfice.acquisition.scores import MixedScore, probability_score
+from satisfice.acquisition.scores import aspired_score
+from satisfice.domain.region import Region
 from satisfice.types import Array
 
 NEAREST, FARTHEST = 0.02, 0.3  # range of the distance to keep from asked points, as a root mean square over coordinates
@@ -33,6 +35,8 @@ class Aspiration:
     one parameter, no other question would look. Coordinates that the domain calls switches are set to their low end sooner:
     where 0 means "no limit", its neighbours say nothing about it.
 
+    Of several requirements, all targets are lowered by the same amount, each in the units of its own model.
+
     Parameters
     ----------
     reach
@@ -53,46 +57,43 @@ class Aspiration:
     patience: int = 10
     sweeps: bool = True
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """The maximiser of P(f(x) >= level); if the search is stale, among points elsewhere."""
         turn, margin = belief.step % 2, self._margin(belief)
         if turn == 0:
             points = self._elsewhere(belief, margin, rng)
             if len(points):
-                return best_of(points, _score(belief, points, self.reach[turn])[1], belief, rng)
+                return best_of(points, aspired_score(belief, points, self.reach[turn])[1], belief, rng)
         else:
             margin = 0.0
         start = candidates(belief, rng, margin)
-        score, scores = _score(belief, start.points, self.reach[turn])
+        score, scores = aspired_score(belief, start.points, self.reach[turn])
         return best_from(start, scores, score, belief, rng, margin)
 
-    def _elsewhere(self, belief: Belief, margin: float, rng: Generator) -> Array:
+    def _elsewhere(self, belief: AnyBelief, margin: float, rng: Generator) -> Array:
         """The points to choose from if the search is stale, none otherwise."""
         sweeps = self.sweeps and belief.step % 4 == 0 and belief.points is None
-        if sweeps and belief.stale >= HUNCH:
+        if sweeps and belief.stale >= HUNCH and len(belief.best):
             points = _switched_off(belief)
             if len(points):
                 return points
-        if belief.stale < self.patience:
+        if belief.stale < self.patience or not len(belief.best):
             return belief.best[:0]
         return _on_lines(belief) if sweeps and margin == 0 else _at_a_distance(belief, rng)
 
-    def _margin(self, belief: Belief) -> float:
-        """The margin to keep from the sides of the box; 0 where there are few corners, and after the early questions."""
+    def _margin(self, belief: AnyBelief) -> float:
+        """The margin to keep from the sides of the box; 0 where there are few corners, and after the early questions.
+
+        The sides of a region are not those of the box: there it is 0 as well.
+        """
         d = belief.domain.dimension
-        return self.margin if d > 2 and belief.step <= 3 + self.early * d else 0.0
+        early = d > 2 and belief.step <= 3 + self.early * d
+        return self.margin if early and not isinstance(belief.domain, Region) else 0.0
 
 
-def _score(belief: Belief, points: Array, reach: float) -> tuple[MixedScore, Array]:
-    """The score of the target or, if lower, of the highest mean + reach std of the points; and its values there."""
-    marginals = belief.marginals(points)
-    mean, std = belief.mixed(marginals)
-    level = min(belief.target, max(float((mean + reach * std).max()), belief.incumbent))
-    score = probability_score(belief, level)
-    return score, score.of(marginals)
-
-
-def _at_a_distance(belief: Belief, rng: Generator) -> Array:
+def _at_a_distance(belief: AnyBelief, rng: Generator) -> Array:
     """Points all over the domain and around the best ones, at a random distance or more from all that were asked.
 
     The distance is at most half of the largest one available; if all points have been asked, there are none.
@@ -108,7 +109,7 @@ def _at_a_distance(belief: Belief, rng: Generator) -> Array:
     return points[gaps >= max(min(distance, gaps.max() / 2), SAME)]
 
 
-def _on_lines(belief: Belief) -> Array:
+def _on_lines(belief: AnyBelief) -> Array:
     """The best point with one coordinate changed, at least half as far from all that were asked as the farthest such point.
 
     Where coordinates stand for the choices of a categorical parameter, snapping selects the choice of the largest one.
@@ -121,7 +122,7 @@ def _on_lines(belief: Belief) -> Array:
     return points[gaps >= max(gaps.max() / 2, SAME)]
 
 
-def _switched_off(belief: Belief) -> Array:
+def _switched_off(belief: AnyBelief) -> Array:
     """The best point with one switch at its low end, unless a point nearby was asked."""
     switches = list(belief.domain.switches)
     points = np.repeat(belief.best[:1], len(switches), axis=0)
@@ -131,6 +132,6 @@ def _switched_off(belief: Belief) -> Array:
     return points[gaps >= TRIED]
 
 
-def _gaps(belief: Belief, points: Array) -> Array:
+def _gaps(belief: AnyBelief, points: Array) -> Array:
     """The distance from each point to the nearest one that was asked."""
     return np.asarray(cdist(points, belief.avoid).min(axis=1, initial=np.inf))

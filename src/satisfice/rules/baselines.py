@@ -6,6 +6,7 @@ from typing import ClassVar
 from numpy.random import Generator, default_rng
 
 from satisfice.acquisition.belief import Belief
+from satisfice.acquisition.joint import AnyBelief
 from satisfice.acquisition.optimise import first_free, maximise, taken, unasked
 from satisfice.acquisition.scores import bound_score
 from satisfice.errors import SpaceExhausted
@@ -17,7 +18,9 @@ from satisfice.types import Array
 class Random:
     """Uniform over the domain."""
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """A point drawn uniformly, but not one to avoid."""
         point = belief.domain.uniform(1, rng)
         return _unasked(belief, rng, point[0]) if taken(point, belief.avoid, belief.domain)[0] else point[0]
@@ -27,7 +30,9 @@ class Random:
 class Sobol:
     """One scrambled Sobol sequence, point by point; on a small domain, all points in a random order."""
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """Point number `step` of the sequence that belongs to the seed, or the next one that need not be avoided."""
         same_for_every_step = default_rng([belief.seed, 0])
         count = max(64, 1 << belief.step.bit_length())
@@ -43,7 +48,7 @@ class Sobol:
         return _unasked(belief, rng, rest[0])
 
 
-def _unasked(belief: Belief, rng: Generator, instead: Array) -> Array:
+def _unasked(belief: AnyBelief, rng: Generator, instead: Array) -> Array:
     """A random point that need not be avoided; under noise, if there is none, `instead`."""
     try:
         return unasked(belief.domain, belief.avoid, rng)

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator, default_rng
 
 from satisfice.acquisition.belief import Belief
-from satisfice.acquisition.optimise import best_of, descending, first_free, maximise
+from satisfice.acquisition.joint import AnyBelief, JointBelief
+from satisfice.acquisition.optimise import ScoreFunction, best_of, descending, first_free, maximise
 from satisfice.domain.finite import checked_points
-from satisfice.gp.paths import Path, draw_path
+from satisfice.gp.paths import draw_path
 from satisfice.gp.posterior import Posterior, cholesky
 from satisfice.rules.requirements import seen_at
 from satisfice.types import Array
@@ -62,22 +64,71 @@ def draw_values(posterior: Posterior, points: Array, rng: Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class ThompsonSampling:
-    """TS: evaluate the maximiser of a draw of the function."""
+class SmallestMargin:
+    """min_i (f_i - target_i) over several requirements, of one draw of each: at least 0 where the draws meet all of them.
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    Parameters
+    ----------
+    paths
+        A draw for each requirement.
+    targets
+        What each must reach.
+    """
+
+    paths: tuple[ScoreFunction, ...]
+    targets: tuple[float, ...]
+
+    def __call__(self, U: Array) -> Array:
+        """The margins (m,) at the points U (m, d)."""
+        return np.min([path(U) - target for path, target in zip(self.paths, self.targets, strict=True)], axis=0)
+
+    def with_gradient(self, U: Array) -> tuple[Array, Array]:
+        """The margins (m,) and their derivatives in U (m, d), those of the requirement that is smallest."""
+        found = [path.with_gradient(U) for path in self.paths]
+        margins = np.stack([value - target for (value, _), target in zip(found, self.targets, strict=True)])
+        smallest, rows = np.argmin(margins, axis=0), np.arange(len(U))
+        return margins[smallest, rows], np.stack([gradient for _, gradient in found])[smallest, rows]
+
+
+def drawn_values(belief: AnyBelief, points: Array, rng: Generator) -> Array:
+    """A draw of f (m,) at points of a finite domain; of several requirements, of the smallest margin."""
+    if isinstance(belief, JointBelief):
+        margins = [draw_values(draw_member(part, rng), points, rng) - part.target for part in belief.parts]
+        return np.min(margins, axis=0)
+    return draw_values(draw_member(belief, rng), points, rng)
+
+
+def drawn_path(belief: AnyBelief, rng: Generator) -> ScoreFunction:
+    """A draw of f as a function of points; of several requirements, of the smallest margin."""
+    if isinstance(belief, JointBelief):
+        return SmallestMargin(tuple(draw_path(draw_member(part, rng), rng) for part in belief.parts), belief.target)
+    return draw_path(draw_member(belief, rng), rng)
+
+
+def drawn_target(belief: AnyBelief) -> float:
+    """What a draw must reach for a point to be good."""
+    return 0.0 if isinstance(belief, JointBelief) else belief.target
+
+
+@dataclass(frozen=True)
+class ThompsonSampling:
+    """TS: evaluate the maximiser of a draw of the function; of several requirements, of the smallest margin of their draws."""
+
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """The maximiser of a draw from a member of the belief, which is drawn by its weight."""
-        posterior = draw_member(belief, rng)
         if belief.points is not None:
-            return best_of(belief.points, draw_values(posterior, belief.points, rng), belief, rng)
-        return maximise(draw_path(posterior, rng), belief, rng)
+            return best_of(belief.points, drawn_values(belief, belief.points, rng), belief, rng)
+        return maximise(drawn_path(belief, rng), belief, rng)
 
 
 @dataclass(frozen=True)
 class SatisficingThompson:
     """STS: of the points that a draw of the function calls good, evaluate the one nearest to a centre (paper, eq. sts_acq).
 
-    Distances are those of the unit cube. If the draw calls no point good, its maximiser is evaluated.
+    Distances are those of the unit cube. If the draw calls no point good, its maximiser is evaluated. Of several requirements,
+    the draws of all of them must call a point good; else the maximiser of their smallest margin is evaluated.
 
     Parameters
     ----------
@@ -87,29 +138,30 @@ class SatisficingThompson:
 
     centre: Sequence[float] | None = None
 
-    def propose(self, belief: Belief, rng: Generator) -> Array:
+    joint: ClassVar = True
+
+    def propose(self, belief: AnyBelief, rng: Generator) -> Array:
         """The nearest point of {path >= target}, or the path's maximiser if that set is empty."""
-        posterior = draw_member(belief, rng)
-        d = belief.domain.dimension
+        d, target = belief.domain.dimension, drawn_target(belief)
         centre = np.full(d, 0.5)
         if self.centre is not None:
             centre = belief.domain.scaled(checked_points(self.centre, d, "`centre` of SatisficingThompson")[0])
         if belief.points is not None:
-            points, values = belief.points, draw_values(posterior, belief.points, rng)
-            reach = values >= belief.target
+            points, values = belief.points, drawn_values(belief, belief.points, rng)
+            reach = values >= target
             scores = np.where(reach, -_distance(points, centre), -np.inf) if reach.any() else values
             return best_of(points, scores, belief, rng)
-        path = draw_path(posterior, rng)
+        path = drawn_path(belief, rng)
         candidates = np.vstack([*belief.candidates(rng), belief.domain.snap(centre[None])])
-        good = candidates[path(candidates) >= belief.target]
+        good = candidates[path(candidates) >= target]
         if len(good) == 0:
             top = maximise(path, belief, rng)
-            if path(top[None])[0] < belief.target:
+            if path(top[None])[0] < target:
                 return top
             good = top[None]
         nearest = good[descending(-_distance(good, centre))[:2]]
-        nearer = belief.domain.snap(np.array([_nearest(path, start, centre, belief.target) for start in nearest]))
-        found = np.vstack([nearer[path(nearer) >= belief.target], good])
+        nearer = belief.domain.snap(np.array([_nearest(path, start, centre, target) for start in nearest]))
+        found = np.vstack([nearer[path(nearer) >= target], good])
         return best_of(found, -_distance(found, centre), belief, rng)
 
 
@@ -163,7 +215,7 @@ def _distance(points: Array, centre: Array) -> Array:
     return np.sqrt(((points - centre) ** 2).sum(axis=1))
 
 
-def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
+def _nearest(path: ScoreFunction, start: Array, centre: Array, target: float) -> Array:
     """A point of {path >= target} that is locally the nearest to the centre, found from `start` in that set."""
     from scipy.optimize import minimize  # not needed to import the package
 
@@ -187,7 +239,7 @@ def _nearest(path: Path, start: Array, centre: Array, target: float) -> Array:
     return _walk_back(path, start, np.clip(found, 0.0, 1.0), target)
 
 
-def _walk_back(path: Path, good: Array, wanted: Array, target: float) -> Array:
+def _walk_back(path: ScoreFunction, good: Array, wanted: Array, target: float) -> Array:
     """The last good point of 33 on the line from a good point to a wanted one."""
     line = good + np.linspace(0.0, 1.0, 33)[:, None] * (wanted - good)
     return line[np.flatnonzero(path(line) >= target)[-1]] if path(good[None])[0] >= target else good

@@ -1,5 +1,6 @@
 """`SearchConfig`: what a search looks for and how."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from satisfice.certificates.eprocess import checked_range
@@ -7,6 +8,7 @@ from satisfice.checks import checked_direction, number, sign_of, stated_noise, w
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Requirement, Specification, Target
 from satisfice.types import Noise
 
 
@@ -17,9 +19,9 @@ class SearchConfig:
     Parameters
     ----------
     target
-        The value to reach.
+        The value to reach, or requirements: a `Specification`, or what `Specification.of` takes.
     direction
-        "maximize" or "minimize".
+        "maximize" or "minimize". Requirements have directions, noises and ranges of their own.
     noise
         0, a standard deviation, "learn", or None if it is not known whether there is noise.
     confidence
@@ -43,7 +45,7 @@ class SearchConfig:
         If a value cannot be used.
     """
 
-    target: float
+    target: float | Target
     direction: str = "maximize"
     noise: Noise = None
     confidence: float = 0.95
@@ -57,6 +59,11 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if not 0 < number(self.confidence, "confidence") < 1:
             raise BadInput(f"`confidence` must be a number between 0 and 1, such as 0.95; got {self.confidence!r}.")
+        if isinstance(self.target, Specification | Requirement | Mapping | str | list | tuple):
+            object.__setattr__(self, "target", self._checked_specification(self.target))
+            object.__setattr__(self, "seed", whole(self.seed, "seed", least=0))
+            object.__setattr__(self, "confidence", float(self.confidence))
+            return
         target = number(self.target, "target")
         stated = stated_noise(self.noise)
         checked = {
@@ -76,6 +83,49 @@ class SearchConfig:
                 "no noise."
             )
 
+    def _checked_specification(self, target: object) -> Specification:
+        """The requirements, each of which can be searched for."""
+        specification = Specification.of(target)
+        for name, usual in (("direction", "maximize"), ("noise", None), ("value_range", None)):
+            if getattr(self, name) != usual:
+                raise BadInput(
+                    f"`{name}` must be left out where `target` has requirements, each of which has its own: write "
+                    f"Requirement('yield', '>=', 80, noise=1.5); got {getattr(self, name)!r}."
+                )
+        for requirement in specification:
+            self.alone(requirement)
+        return specification
+
+    @property
+    def specification(self) -> Specification | None:
+        """The requirements, None for a number."""
+        return self.target if isinstance(self.target, Specification) else None
+
+    @property
+    def threshold(self) -> float:
+        """The target, where it is a number."""
+        if isinstance(self.target, float):
+            return self.target
+        raise BadInput(f"`target` must be a number here; got the requirements {self.target}.")
+
+    def alone(self, requirement: Requirement) -> "SearchConfig":
+        """The config of a search for one requirement alone."""
+        try:
+            return SearchConfig(
+                target=requirement.target,
+                direction=requirement.direction,
+                noise=requirement.noise,
+                confidence=self.confidence,
+                value_range=requirement.limits,
+                rule=self.rule,
+                model=self.model,
+                seed=self.seed,
+                confirm=self.confirm,
+                give_up=self.give_up,
+            )
+        except BadInput as problem:
+            raise BadInput(f"requirement {requirement.name!r}: {problem}") from None
+
     @property
     def sign(self) -> float:
         """What values are multiplied by so that larger ones are better."""
@@ -83,8 +133,8 @@ class SearchConfig:
 
     @property
     def goal(self) -> float:
-        """The target of values to be maximised."""
-        return self.sign * self.target
+        """The target of values to be maximised; with several requirements, of the smallest margin."""
+        return self.sign * self.target if isinstance(self.target, float) else 0.0
 
     @property
     def limits(self) -> tuple[float, float] | None:

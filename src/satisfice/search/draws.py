@@ -27,6 +27,7 @@ from satisfice.search.observations import Observations
 from satisfice.types import Array
 
 ENOUGH = 150  # draws before a search gives up: without noise at most 2 % of all settings are good then
+MOST = 10_000  # draws that hit known settings, until there is taken to be no other
 EACH = 10  # draws for each setting of a finite domain are enough
 HIGH, HIGHEST = 0.9, 0.999  # quantiles of the predictions
 ABOVE, FAR_ABOVE = (
@@ -73,12 +74,14 @@ class Draws:
         if seen.domain.size is not None and len(closed) >= seen.domain.size:
             return None
         number = len(self.found)
-        while True:
+        last = number + MOST
+        while number < last:
             x, key = self.point(number), self._keys[number]
             before = 0 if seen.deterministic else self._keys[:number].count(key)
             if key not in closed and before >= len(seen.own_at(key)) + waiting[key]:
                 return x
             number += 1
+        return None  # a region may have few settings, and not know how many
 
     def _index_of(self, number: int) -> int | None:
         """The index of the value that belongs to a draw; -1 where the evaluation failed, None where there is none yet.
@@ -124,10 +127,11 @@ class Draws:
         """What the draws say of the share of good settings."""
         seen, config = self.observations, self.observations.config
         values = seen.y[[index for index in self.found if index >= 0]]
-        bound = share_bound(values, config.goal, self._reading(), error=config.error_rate)
+        bound = share_bound(values, config.goal, self.reading(), error=config.error_rate)
         return replace(bound, failed=len(self.found) - len(values))
 
-    def _reading(self) -> Reading:
+    def reading(self) -> Reading:
+        """What a value says of its setting."""
         seen, config = self.observations, self.observations.config
         if seen.deterministic:
             return noise_free(config.goal)

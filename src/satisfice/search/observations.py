@@ -11,6 +11,7 @@ from satisfice.certificates.eprocess import Bounded, Certificate, EProcess, Know
 from satisfice.certificates.replicates import ReplicateLog, certificate, key_of
 from satisfice.certificates.shape import Choice, Rate, choose, ends_of_a_rate
 from satisfice.checks import number
+from satisfice.domain.region import Region
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
 from satisfice.search.failures import TRIES, poor, tries
@@ -51,10 +52,11 @@ class Observations:
     def __init__(self, domain: Domain, config: SearchConfig) -> None:
         d = domain.dimension
         self.domain, self.config = domain, config
-        self.replicates = ReplicateLog(target=config.goal)
+        self.replicates = ReplicateLog(target=config.goal, size=domain.size)
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._X, self._U, self._y, self._failed = _Rows(d), _Rows(d), _Rows(), _Rows(d)
         self._fresh: list[bool] = []  # whether each value is
+        self._inside: list[bool] = []  # whether each value's point satisfies the constraints
         self._table: dict[bytes, list[int]] = {}  # the indices of the others at each point
         self._failed_keys: list[bytes] = []
         self._failed_set: set[bytes] = set()
@@ -95,6 +97,24 @@ class Observations:
         """Which values (n,) are fresh: asked for by this search, not out of a table. Only they certify anything."""
         return np.array(self._fresh, dtype=bool)
 
+    @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """Which values (n,) belong to points that satisfy the constraints: earlier data may not."""
+        return np.array(self._inside, dtype=bool)
+
+    def allows(self, x: npt.ArrayLike) -> bool:
+        """Whether the point x satisfies the constraints of the domain."""
+        return not isinstance(self.domain, Region) or bool(self.domain.allows(np.atleast_2d(np.asarray(x)))[0])
+
+    def refuse_outside(self, x: npt.ArrayLike) -> None:
+        """Raise BadInput if the point x breaks a constraint."""
+        if isinstance(self.domain, Region) and not self.allows(x):
+            broken = self.domain.limits.broken(np.asarray(x))
+            raise BadInput(
+                f"`x` must satisfy the constraints; it breaks {broken}. The model may train on it as a value of earlier data: "
+                "pass fresh=False."
+            )
+
     def told(self, index: int) -> float:
         """The value as it was told, to be maximised."""
         return float(self._y.array[index])
@@ -129,16 +149,23 @@ class Observations:
         """The certificate with the index of an observation at its point; None as long as there is none."""
         if not self.deterministic or len(self.y) == 0:
             return self._certificate
-        best, stated = self.best, self.config.noise == 0
+        best = self.best
         if not self.own[best] or self.y[best] < self.config.goal:
             return None
+        return best, self._exact_certificate(best)
+
+    def _exact_certificate(self, index: int) -> Certificate:
+        """The certificate of a good own value of an objective without noise."""
+        stated = self.config.noise == 0
         why = "one value is enough: `noise=0` was stated" if stated else str(self.replicates.exactness)
-        return best, Certificate(why, 1.0 if stated else None, 0, self.config.sign * float(self.y[best]), 0)
+        return Certificate(why, 1.0 if stated else None, 0, self.config.sign * float(self.y[index]), 0)
 
     @property
     def best(self) -> int:
         """The index of the best own value if it is good, else of the best one of all."""
         y = self.y
+        if not all(self._inside) and any(self._inside):
+            y = np.where(self.inside, y, -np.inf)
         own = int(np.argmax(np.where(self.own, y, -np.inf)))
         return own if self.own[own] and y[own] >= self.config.goal else int(np.argmax(y))
 
@@ -174,7 +201,7 @@ class Observations:
     def exhausted(self) -> bool:
         """Whether every point of a finite domain has a value."""
         size = self.domain.size
-        return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U}) == size
+        return size is not None and len(self.U) >= size and len({key_of(u) for u in self.U[self.inside]}) == size
 
     @property
     def complete(self) -> bool:
@@ -230,15 +257,21 @@ class Observations:
             self._choice = len(values), choose(np.array(settings), np.array(values), self.config.goal)
         return self._choice[1]
 
-    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> None:
-        """Record a value; see `Search.tell`."""
+    def tell(self, x: npt.ArrayLike, value: float, *, fresh: bool = True, held: bool = False) -> bool:
+        """Record a value, see `Search.tell`; whether it counts, as fresh and not the first one at its point."""
         u, limits = self._point(x), self.config.value_range
         if isinstance(value, bool | np.bool_):
             value = float(value)  # a pass or a fail
         y = self.config.sign * number(value, "value", hint=" Report a failed evaluation by fail(x).")
         if limits is not None and not limits[0] <= value <= limits[1]:
             raise BadInput(f"`value` must lie within the stated range, {limits[0]:g} to {limits[1]:g}; got {value!r}.")
+        if fresh:
+            self.refuse_outside(x)
+        inside = fresh or self.allows(x)
         self._X.append(np.asarray(x, dtype=np.float64) + 0.0)
+        self._inside.append(inside)
+        if not inside:
+            self.replicates.dropped.add(key_of(u))
         self._U.append(u)
         self._y.append(y)
         self._note_contradictions(key_of(u), y, fresh)
@@ -247,6 +280,7 @@ class Observations:
             self._certificate = self._certified_by = None  # the values are no passes and fails after all
         if counts and not held:
             self.count(x, value)
+        return counts
 
     def _note_contradictions(self, key: bytes, y: float, fresh: bool) -> None:
         """Note the values of a table at this point that differ from the first own value there."""
@@ -266,14 +300,33 @@ class Observations:
         key, config = self.key(x), self.config
         if not self.replicates.count(key, config.sign * value) or self._certificate or self.deterministic is not False:
             return
-        values = np.array(self.replicates.fresh[key])
-        test = self._chosen.test
-        if test is None or not self._chosen.enough:
-            return
-        found = certificate(test, values, config.goal, config.error_rate, self.tested)
+        found = self.certified(key, self.tested)
         if found is not None:
-            index = next(k for k, u in enumerate(self.U) if key_of(u) == key)
-            self._certificate, self._certified_by = (index, replace(found, bound=config.sign * found.bound)), test
+            self._certificate, self._certified_by = (self.index_of(key), found), self._chosen.test
+
+    def certified(self, key: bytes, tested: int) -> Certificate | None:
+        """The certificate of a point: of its own value without noise, else of its fresh values, if they suffice.
+
+        `tested` is the number of candidates that share the error.
+        """
+        config, chosen = self.config, self._chosen
+        if self.deterministic:
+            own = self.own_at(key)
+            return self._exact_certificate(own[0]) if own and self.y[own[0]] >= config.goal else None
+        values = np.array(self.replicates.fresh.get(key, []))
+        if self.deterministic is None or not len(values) or chosen.test is None or not chosen.enough:
+            return None
+        found = certificate(chosen.test, values, config.goal, config.error_rate, tested)
+        return None if found is None else replace(found, bound=config.sign * found.bound)
+
+    def index_of(self, key: bytes) -> int:
+        """The index of the first value at a point."""
+        return next(k for k, u in enumerate(self.U) if key_of(u) == key)
+
+    @property
+    def undecided(self) -> "list[Observations]":
+        """These observations, as long as it is not known whether they have noise."""
+        return [self] if self.deterministic is None else []
 
     def fail(self, x: npt.ArrayLike, *, bad: bool = False) -> None:
         """Record a failed evaluation; see `Search.fail`."""

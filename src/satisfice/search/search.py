@@ -3,39 +3,39 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import default_rng
 
+from satisfice.acquisition.joint import JointBelief
 from satisfice.blas import one_blas_thread
 from satisfice.certificates.eprocess import Certificate
 from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
 from satisfice.domain.product import Product
+from satisfice.domain.region import Region
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NumericalFailure, SatisficeWarning
 from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
-from satisfice.rules import RULES, ConcludingRule, RememberingRule, Rule, requirements_of
+from satisfice.rules import JOINT, RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.widths import BayesianWidth
 from satisfice.search.answer import Answer, Verdict, probability
 from satisfice.search.config import SearchConfig
+from satisfice.search.joint_observations import JointObservations
+from satisfice.search.joint_surrogate import JointSurrogate, conflicts
+from satisfice.search.judging import contradictions, judged_at
 from satisfice.search.observations import Observations
+from satisfice.search.specification import Target
 from satisfice.search.stages import WITH_MODEL, WITHOUT_MODEL, Turn, fill_space, first_proposal
-from satisfice.search.surrogate import Estimate, Surrogate
+from satisfice.search.surrogate import Surrogate
 from satisfice.types import Array, Domain, Noise
 
 DEFAULT_RULE, UNDER_NOISE = "aspire", "eg"  # what "auto" means
-CONTRADICTED = (
-    "noise=0 was stated, but replicates of one setting gave different values: leave noise out, or pass 'learn', to get a verdict "
-    "that can be trusted"
-)
-PATIENCE = 4  # identical repeats that do not tell, after which an answer says how to do without
-ROUNDED = 0.01  # a value of a table may differ by this share from what its setting gives: tables are rounded
-FAINT = 1e-3  # a smaller probability of the best point says nothing about how many evaluations are needed
 
 
 class Search:
@@ -46,13 +46,15 @@ class Search:
     domain
         Where to look: a `Space`, a `Box` or a `Finite`. A point of a `Space` is a dict of its parameters.
     target
-        The value to reach.
+        The value to reach; or several requirements, such as `{"yield": ">= 80", "impurity": "<= 2"}`, see `Specification.of`.
+        Then a point is good if it meets all of them, and values are dicts: `search.tell(x, {"yield": 81.0, "impurity": 1.2})`.
     rule
         How the next point is chosen: a name in `satisfice.rules.RULES`, "auto", or a rule.
     model
         What the rule believes: "auto", "paper" or a model.
     direction
-        "maximize" or "minimize".
+        "maximize" or "minimize". It belongs to a target that is a number, as do `noise` and `value_range`; requirements have
+        their own.
     noise
         0 for a noise-free objective, a number for noise of that standard deviation, "learn" for unknown noise. None means that
         you do not know: the first good point (on an exhausted finite domain, the best one) is evaluated again, and an identical
@@ -88,7 +90,7 @@ class Search:
     def __init__(
         self,
         domain: Domain | Space,
-        target: float,
+        target: float | Target,
         rule: str | Rule = "auto",
         *,
         model: str | Model = "auto",
@@ -108,8 +110,18 @@ class Search:
             target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm, give_up=give_up
         )
         self.domain = domain
-        self.observations = Observations(domain, self.config)
-        self.surrogate = Surrogate(self.observations, named(model, MODELS, "model", method="fit"))
+        self.specification = self.config.specification
+        found = named(model, MODELS, "model", method="fit")
+        self.observations: Observations | JointObservations
+        self.surrogate: Surrogate | JointSurrogate
+        if self.specification is not None and len(self.specification) > 1:
+            self.observations = JointObservations(domain, self.config)
+            self.surrogate = JointSurrogate(self.observations, found)
+        else:
+            if self.specification is not None:  # of one requirement: the same search as for a number
+                self.config = self.config.alone(self.specification.requirements[0])
+            self.observations = Observations(domain, self.config)
+            self.surrogate = Surrogate(self.observations, found)
         self.fallback = False  # whether the model failed, so that the last point came from a space-filling sequence
         self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
@@ -119,6 +131,8 @@ class Search:
             mixture=self.surrogate.model.is_mixture(domain.dimension),
             fixed=isinstance(self.surrogate.model, FixedModel),
         )
+        if isinstance(self.observations, JointObservations) and not getattr(self._rule, "joint", False):
+            raise BadInput(f"rule {rule!r} takes one requirement; for several use one of {', '.join(JOINT)}.")
         self._asked: tuple[bytes, Array] | None = None
         # the points of a space by their parameters: a logarithm may not come back exactly
         self._proposed: dict[str, Array] = {}
@@ -162,6 +176,11 @@ class Search:
             raise BadInput(
                 f"`pending` must be points; got {pending!r}. For several points at once write ask(n={pending})."
             )
+        if isinstance(self.domain, Region) and self.domain.limits.forgotten:
+            raise BadInput(
+                f"`constraints` must be given again: a study keeps of a function only its name, {self.domain.limits.forgotten}. "
+                "Pass the space and the same constraints."
+            )
         seen = self.observations
         waiting = seen.pending(self._points(pending))
         key = b"%d %d %d " % (len(seen.y), seen.replicates.entries, seen.unseen) + waiting.tobytes()
@@ -175,8 +194,52 @@ class Search:
         self._proposed[self._key(params)] = point
         return params
 
+    def wants(self, x: npt.ArrayLike | Mapping[str, Any], values: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """Say which values are still needed of an evaluation, given those that were measured.
+
+        Those of all requirements that are not deferred come first. Then a deferred one is needed if the others pass: at a point
+        without earlier values by the values of this evaluation, elsewhere by the mean of the earlier ones, since values that are
+        measured only when others are good by chance would certify too much.
+
+        Parameters
+        ----------
+        x
+            The point (d,), in your units, or the parameters of a `Space`.
+        values
+            What was measured so far in this evaluation.
+
+        Returns
+        -------
+        tuple of str
+            The names; empty once `tell` has all it needs.
+
+        Raises
+        ------
+        BadInput
+            If the target has no requirements.
+
+        Examples
+        --------
+        >>> from satisfice import Box, Requirement, Search
+        >>> target = [Requirement("yield", ">=", 80), Requirement("shelf life", ">=", 12, deferred=True)]
+        >>> search = Search(Box([(0, 1)]), target)
+        >>> search.wants([0.5]), search.wants([0.5], {"yield": 85.0}), search.wants([0.5], {"yield": 60.0})
+        (('yield',), ('shelf life',), ())
+        """
+        if self.specification is None:
+            raise BadInput("`wants` needs a target with requirements; with a number, an evaluation has one value.")
+        given = dict(values or {})
+        if isinstance(self.observations, JointObservations):
+            return self.observations.wants(self._points([x])[0], given)
+        return tuple(name for name in self.specification.names if given.get(name) is None)
+
     def tell(
-        self, x: npt.ArrayLike | Mapping[str, Any], value: float, *, fresh: bool = True, held: bool = False
+        self,
+        x: npt.ArrayLike | Mapping[str, Any],
+        value: float | Mapping[str, Any],
+        *,
+        fresh: bool = True,
+        held: bool = False,
     ) -> None:
         """Record the value at a point, whether you were asked for it or not.
 
@@ -188,23 +251,33 @@ class Search:
         x
             The point (d,), in your units, or the parameters of a `Space`.
         value
-            Its value.
+            Its value; of a target with requirements a dict of the values, in which others may stand as well.
         fresh
             False for values that may have been selected, such as those of an old table. The model trains on them, but they never
             count towards a certificate.
         held
-            True if the value counts towards a certificate only once `observations.count` is called.
+            True if the value counts towards a certificate only once `count` is called.
 
         Raises
         ------
         BadInput
             If the point lies outside the domain, or the value is not a finite number within `value_range`.
         """
-        self.observations.tell(self._points([x])[0], value, fresh=fresh, held=held)
+        self.observations.tell(self._points([x])[0], self._reading(value), fresh=fresh, held=held)
         enough = len(self.observations.y) >= self.surrogate.model.starting_points
         if enough and isinstance(self._rule, RememberingRule):
             with one_blas_thread(), suppress(NumericalFailure):  # `ask` will report it; the value is kept
-                self.surrogate.memory = self._rule.remember(self.surrogate.belief(self._step))
+                self.surrogate.memory = self._rule.remember(self.surrogate.belief(self._step))  # type: ignore[arg-type]
+
+    def count(self, x: npt.ArrayLike | Mapping[str, Any], value: float | Mapping[str, Any]) -> None:
+        """Let a value that was told with `held=True` count towards a certificate; it must not be the first one at its point."""
+        self.observations.count(self._points([x])[0], self._reading(value))
+
+    def _reading(self, value: Any) -> Any:
+        """The value that counts, where there is one requirement; what was told otherwise."""
+        if self.specification is None or isinstance(self.observations, JointObservations):
+            return value
+        return self.specification.readings(value)[self.specification.names[0]]
 
     def fail(self, x: npt.ArrayLike | Mapping[str, Any], *, bad: bool = False) -> None:
         """Record that the evaluation of a point failed; the search avoids its neighbourhood.
@@ -224,7 +297,7 @@ class Search:
         if len(self.observations.y) == 0:
             raise BadInput("`recommended` needs a value, but no value has been told yet; call `tell` first.")
         with one_blas_thread():
-            return self.surrogate.estimate().index
+            return self.surrogate.promising()
 
     def hope(self) -> float:
         """The model's probability that some point of the domain reaches the target; 1 before there is a model."""
@@ -240,83 +313,80 @@ class Search:
 
     def predict(self, X: npt.ArrayLike) -> Marginal:
         """The model's mean and standard deviation (m,) of f at the points X (m, d), all in your units."""
+        if not isinstance(self.surrogate, Surrogate):
+            raise BadInput("`predict` needs a target with one requirement; with several use `predict_each`.")
+        return self._predicted(self.surrogate, X)
+
+    def predict_each(self, X: npt.ArrayLike) -> dict[str, Marginal]:
+        """The same for each requirement that has values enough for a model, by its name."""
+        if self.specification is None:
+            raise BadInput("`predict_each` needs a target with requirements; with a number use `predict`.")
+        parts = (self.surrogate,) if isinstance(self.surrogate, Surrogate) else self.surrogate.parts
+        names = zip(self.specification.names, parts, strict=True)
+        return {name: self._predicted(part, X) for name, part in names if part.ready}
+
+    def _predicted(self, surrogate: Surrogate, X: npt.ArrayLike) -> Marginal:
         U = self.domain.to_unit(self._points(X))
         with one_blas_thread():
-            mean, std = self.surrogate.belief().marginal(U)
-            scaler = self.surrogate.fit().scaler
-        return Marginal(self.config.sign * scaler.restore(mean), scaler.restore_std(std))
+            mean, std = surrogate.belief().marginal(U)
+            scaler = surrogate.fit().scaler
+        return Marginal(surrogate.config.sign * scaler.restore(mean), scaler.restore_std(std))
 
     def answer(self) -> Answer:
         """Report the verdict, the best point so far and how certain it is."""
         seen, config, notes = self.observations, self.config, self.surrogate.notes
         n, failures = len(seen.y), len(seen.failed)
-        if n == 0:
-            return Answer("open", failures=failures, notes=notes, confidence=config.confidence)
+        if not seen.inside.any():
+            return Answer("open", evaluations=n, failures=failures, notes=notes, confidence=config.confidence)
         with one_blas_thread():
-            certificate, estimate, cost = self._judge()
+            certificate, index, cost = self._judge()
             outlook = None if certificate is not None else self.surrogate.outlook()
             verdict: Verdict = "good" if certificate is not None else "open"
             basis, share, draws = "", None, self.surrogate.draws
             if verdict == "open":
                 verdict, basis = self._nothing_left()
-            if verdict == "open" and self.surrogate.lost_hope and draws.found and not self._concludes:
+            lost = verdict == "open" and self.surrogate.lost_hope
+            if verdict == "open" and (lost or self.surrogate.long_in_vain) and draws.found and not self._concludes:
                 share = draws.bound()
-                verdict = "unlikely" if draws.enough and draws.calibrated() else "open"
-        needed = cost
-        if cost is None and outlook is not None and outlook.best_bet > FAINT and seen.deterministic is not False:
-            needed = 1 / outlook.best_bet
-        low, high = sorted((config.sign * estimate.low, config.sign * estimate.high))
+                verdict = "unlikely" if lost and draws.enough and draws.calibrated() else "open"
+        with one_blas_thread():
+            judged = judged_at(index, seen, self.surrogate, self.specification)
+            hopes: tuple[float, ...] = ()
+            incompatible: tuple[str, ...] = ()
+            if verdict in ("none", "unlikely") and isinstance(self.surrogate, JointSurrogate):
+                hopes, incompatible = conflicts(self.surrogate)
+        for k, hope in enumerate(hopes):
+            judged.requirements[k] = replace(judged.requirements[k], hope=hope)
         return Answer(
             verdict=verdict,
-            point=seen.X[estimate.index].copy(),
-            params=None if self.space is None else self.space.decode(seen.X[estimate.index]),
-            value=config.sign * estimate.value,
-            interval=(low, high),
-            probability=estimate.probability,
+            point=seen.X[index].copy(),
+            params=None if self.space is None else self.space.decode(seen.X[index]),
+            value=judged.value,
+            interval=judged.interval,
+            probability=judged.probability,
+            requirements=tuple(judged.requirements),
+            conflicts=incompatible,
             hope=1.0 if verdict == "good" else outlook.hope if outlook is not None else None,
             evaluations=n,
             failures=failures,
             certificate=certificate,
             repeats=None if cost is None else int(np.ceil(cost)),
-            needed=None if needed is None or verdict != "open" else int(np.ceil(needed)),
-            notes=self.surrogate.notes + self._contradictions(),
+            notes=self.surrogate.notes + contradictions(seen),
             confidence=config.confidence,
             proven=verdict == "none" and seen.complete,
             basis=basis,
             share=share,
         )
 
-    def _contradictions(self) -> tuple[str, ...]:
-        """What own values say against what was stated or told out of a table, and of repeats that do not tell."""
-        seen, sign = self.observations, self.config.sign
-        found = [CONTRADICTED] if self.config.noise == 0 and seen.replicates.exactness.noise_free is False else []
-        if seen.deterministic is None and (repeats := seen.replicates.exactness).repeats > PATIENCE:
-            found.append(f"{repeats}: if the objective is free of noise, pass noise=0")
-        told = {index: seen.told(index) for index in seen.contradicted}
-        wrong = {
-            index: own
-            for index, own in seen.contradicted.items()
-            if abs(told[index] - own) > ROUNDED * max(abs(own), abs(told[index]))
-            or (told[index] >= self.config.goal) != (own >= self.config.goal)
-        }
-        if wrong:
-            index, value = next(iter(wrong.items()))
-            found.append(
-                f"values of the table that own evaluations contradict: {len(wrong)}; one is {sign * told[index]:.6g}, and "
-                f"its setting gave {sign * value:.6g}. Only own evaluations count"
-            )
-        return tuple(found)
-
-    def _judge(self) -> tuple[Certificate | None, Estimate, float | None]:
-        """The certificate, if any, the estimate at the point to report, and the number of replicates that would certify it."""
-        seen, surrogate = self.observations, self.surrogate
-        if seen.certificate is not None:
-            index, found = seen.certificate
-            return found, surrogate.estimate(index), None
-        plan = surrogate.plan()
+    def _judge(self) -> tuple[Certificate | None, int, float | None]:
+        """The certificate, if any, an index of the point to report, and how many replicates would certify it."""
+        if self.observations.certificate is not None:
+            index, found = self.observations.certificate
+            return found, index, None
+        plan = self.surrogate.plan()
         if plan is None or plan.cheapest is None:
-            return None, surrogate.estimate(), None
-        return None, surrogate.estimate(plan.cheapest), plan.cost
+            return None, self.surrogate.promising(), None
+        return None, plan.cheapest, plan.cost
 
     @property
     def _concludes(self) -> bool:
@@ -332,9 +402,11 @@ class Search:
         """
         seen, config, model = self.observations, self.config, self.surrogate.model
         if seen.complete:
-            if config.noise == 0:
+            parts = seen.parts if isinstance(seen, JointObservations) else (seen,)
+            if all(part.config.noise == 0 for part in parts):
                 return "none", "every setting was evaluated, without noise"
-            return "unlikely", f"every setting was evaluated; {seen.replicates.exactness}"
+            unsure = next(part for part in parts if part.config.noise != 0)
+            return "unlikely", f"every setting was evaluated; {unsure.replicates.exactness}"
         known = isinstance(model, FixedModel)
         but = f"which all hold but for {probability(config.error_rate)}"
         if isinstance(self._rule, ConcludingRule):
@@ -346,9 +418,13 @@ class Search:
             return "unlikely", f"the rule, which has ruled out every setting {why}"
         if known and self.surrogate.ready and config.confirm and isinstance(self.domain, Finite):
             belief = self.surrogate.belief()
-            mean, std = belief.marginal(self.domain.U)
-            width = BayesianWidth(len(self.domain.U), config.error_rate)(len(seen.y) + 1)
-            if (mean + width * std < belief.target).all():
+            beliefs = belief.parts if isinstance(belief, JointBelief) else (belief,)
+            width = BayesianWidth(len(self.domain.U), config.error_rate / len(beliefs))(len(seen.y) + 1)
+            missed = np.zeros(len(self.domain.U), dtype=bool)
+            for each in beliefs:
+                mean, std = each.marginal(self.domain.U)
+                missed |= mean + width * std < each.target
+            if missed.all():
                 return "none", f"the confidence bounds of the stated kernel, {but}"
         return "open", ""
 
@@ -381,7 +457,7 @@ class Search:
         point = first_proposal(WITHOUT_MODEL, turn)
         if point is None:
             try:
-                self._warn_of(self.surrogate.fit().notes)
+                self._warn_of(self.surrogate.remarks())
                 point = first_proposal(WITH_MODEL, turn)
             except NumericalFailure as problem:
                 self.fallback = True

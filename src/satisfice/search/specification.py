@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+import numpy as np
+
 from satisfice.certificates.eprocess import checked_range
 from satisfice.checks import number, stated_noise
 from satisfice.errors import BadInput
@@ -38,6 +40,8 @@ class Requirement:
         or `("quantile", q)`, the value below which a share q of the repeats lies. Of a rate and of a quantile only passes and
         fails count, so their certificates hold for any noise and need many repeats: for the quantile 0.9 about 50, for 0.95 about
         105, for 0.99 over 500, if all of them pass.
+    deferred
+        Whether the value is measured only where the other requirements pass, as that of an expensive second test.
 
     Raises
     ------
@@ -58,6 +62,7 @@ class Requirement:
     noise: Noise = None
     value_range: tuple[float, float] | None = None
     statistic: Statistic = "mean"
+    deferred: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -81,6 +86,8 @@ class Requirement:
                 f"requirement {self.name!r}: `noise` and `value_range` must be left out for the statistic {self.statistic!r}, "
                 "which counts passes and fails only."
             )
+        if not isinstance(self.deferred, bool):
+            raise BadInput(f"requirement {self.name!r}: `deferred` must be True or False; got {self.deferred!r:.80}.")
         if self.statistic == "rate" and not 0 < self.threshold < 1:
             raise BadInput(
                 f"requirement {self.name!r}: the `threshold` of a rate must lie between 0 and 1; got {self.threshold:g}."
@@ -169,6 +176,20 @@ class Requirement:
         """The range of the values that count, if it is known."""
         return (0.0, 1.0) if self.counts_passes else self.value_range
 
+    def reading(self, value: object) -> float:
+        """The value that counts, of what an evaluation returned; BadInput if that cannot be used."""
+        if isinstance(value, bool | np.bool_):
+            value = float(value)  # a pass or a fail
+        found = number(value, self.name)
+        limits = self.value_range
+        if limits is not None and not limits[0] <= found <= limits[1]:
+            raise BadInput(f"`{self.name}` must lie within its range, {limits[0]:g} to {limits[1]:g}; got {found!r}.")
+        if self.statistic == "rate" and found not in (0.0, 1.0):
+            raise BadInput(
+                f"`{self.name}` must be a pass or a fail, 1 or 0, since its rate is required; got {found!r}."
+            )
+        return self.read(found)
+
     def read(self, value: float) -> float:
         """The value that counts: of a quantile, 1 for a value that meets the threshold and 0 for another one."""
         if isinstance(self.statistic, tuple):
@@ -203,6 +224,10 @@ class Specification:
                 f"`target` must have one requirement for each value; got two for {twice!r}. For a value that must lie between "
                 "two bounds, return it twice, under two names."
             )
+        if all(requirement.deferred for requirement in self.requirements):
+            raise BadInput(
+                "`target` must have a requirement that is not deferred: only where it passes are the others measured."
+            )
 
     @classmethod
     def of(cls, target: Any) -> "Specification":
@@ -234,7 +259,11 @@ class Specification:
         if isinstance(target, Mapping):
             return cls(tuple(_named(name, each) for name, each in target.items()))
         given = [target] if isinstance(target, str | Requirement) else target
-        if not isinstance(given, Sequence) or not all(isinstance(each, str | Requirement) for each in given):
+        if (
+            not isinstance(given, Sequence)
+            or not all(isinstance(each, str | Requirement) for each in given)
+            or (isinstance(target, str) and not _TEXT.fullmatch(target))
+        ):
             raise BadInput(
                 "`target` must be a finite number, or requirements such as {'yield': '>= 80', 'impurity': '<= 2'}; got "
                 f"{target!r:.80} of type {type(target).__name__}."
@@ -243,8 +272,25 @@ class Specification:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the values that an evaluation must return."""
+        """The names of the values, in their order."""
         return tuple(requirement.name for requirement in self.requirements)
+
+    def readings(self, values: Any) -> dict[str, float]:
+        """The values that count, by their names; those of deferred requirements may be missing, and others are left out.
+
+        Raises
+        ------
+        BadInput
+            If a value is missing or cannot be used; the message names it.
+        """
+        if not isinstance(values, Mapping):
+            wanted = ", ".join(f"{name!r}: ..." for name in self.names)
+            raise BadInput(f"`value` must be a dict of the required values, {{{wanted}}}; got {values!r:.80}.")
+        missing = [each.name for each in self if not each.deferred and values.get(each.name) is None]
+        if missing:
+            got = ", ".join(map(repr, values)) or "nothing"
+            raise BadInput(f"The value {missing[0]!r} is required, and was not returned; got {got:.200}.")
+        return {each.name: each.reading(values[each.name]) for each in self if values.get(each.name) is not None}
 
     def to_data(self) -> list[dict[str, Any]]:
         """The requirements as lists, dicts, texts and numbers, for JSON."""
@@ -267,6 +313,9 @@ class Specification:
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.requirements))
+
+
+Target = Specification | Requirement | str | Mapping[str, str | Requirement] | Sequence[str | Requirement]
 
 
 def _named(name: Any, given: Any) -> Requirement:

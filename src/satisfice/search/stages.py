@@ -4,7 +4,7 @@ Each stage takes the `Turn` and returns a point (d,) in the user's units, or Non
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,8 @@ from satisfice.certificates.replicates import ReplicationPlan, key_of
 from satisfice.errors import BadInput
 from satisfice.rules import Rule
 from satisfice.rules.baselines import Sobol
+from satisfice.search.joint_observations import JointObservations
+from satisfice.search.joint_surrogate import JointSurrogate
 from satisfice.search.observations import Observations
 from satisfice.search.surrogate import Surrogate
 from satisfice.types import Array
@@ -44,8 +46,8 @@ class Turn:
         The random numbers of this turn.
     """
 
-    observations: Observations
-    surrogate: Surrogate
+    observations: Observations | JointObservations
+    surrogate: Surrogate | JointSurrogate
     rule: Rule
     pending: Array
     step: int
@@ -63,7 +65,20 @@ class Turn:
 
     def waiting_at(self, index: int) -> int:
         """How many evaluations are pending at the point of an observation."""
-        return int((self.pending == self.observations.U[index]).all(axis=1).sum())
+        return self.waiting_for(self.observations.U[index])
+
+    def waiting_for(self, u: Array) -> int:
+        """How many evaluations are pending at the point u (d,) of the unit cube."""
+        return int((self.pending == u).all(axis=1).sum())
+
+    def noise_check(self) -> tuple[bool, Array | None]:
+        """Whether a repeat would tell if there is noise, and the point of that; None if it is pending."""
+        for seen in self.observations.undecided:
+            ask = seen.replicates.exactness.ask
+            if ask is not None:
+                index = np.flatnonzero(seen.own)[ask]
+                return True, None if self.waiting_for(seen.U[index]) else seen.X[index]
+        return False, None
 
     def restored(self, u: Array) -> Array:
         """The point u (d,) of the unit cube in the user's units."""
@@ -80,13 +95,13 @@ def check_noise(turn: Turn) -> Array | None:
     """
     seen = turn.observations
     own = np.flatnonzero(seen.own)
-    if seen.deterministic is not None or not len(own):
+    if not seen.undecided or not len(own):
         return None
     if seen.y[own].max() < seen.config.goal and not seen.exhausted:
         return None
-    ask = seen.replicates.exactness.ask
-    if ask is not None:
-        return None if turn.waiting_at(own[ask]) else seen.X[own[ask]]
+    found, point = turn.noise_check()
+    if found:
+        return point
     if seen.exhausted:
         best = own[np.argmax(seen.y[own])]
         return None if turn.waiting_at(best) else seen.X[best]
@@ -112,11 +127,14 @@ def draw_at_random(turn: Turn) -> Array | None:
     nothing_left = seen.exhausted and seen.deterministic is not False
     if not turn.surrogate.lost_hope or nothing_left or (draws.enough and (draws.calibrated() or turn.step % 2)):
         return None
-    own = np.flatnonzero(seen.own)
-    ask = seen.replicates.exactness.ask if seen.deterministic is None else None
-    if ask is not None and not turn.waiting_at(own[ask]):
-        return seen.X[own[ask]]
-    return draws.next(turn.pending)
+    _, point = turn.noise_check()
+    return draws.next(turn.pending) if point is None else point
+
+
+def draw_every_second(turn: Turn) -> Array | None:
+    """Once a search is long in vain, draw every second setting uniformly: what no model expects is found by chance."""
+    due = turn.surrogate.long_in_vain and turn.step % 2 and not turn.surrogate.draws.enough
+    return turn.surrogate.draws.next(turn.pending) if due else None
 
 
 def try_failed_again(turn: Turn) -> Array | None:
@@ -162,13 +180,11 @@ def probe_nearby(turn: Turn) -> Array | None:
 def apply_rule(turn: Turn) -> Array:
     """Follow the rule's proposal; failed and pending points count as bad, and under noise the target includes the margin."""
     seen, surrogate = turn.observations, turn.surrogate
-    belief = surrogate.belief(turn.step)
-    if turn.plan is not None:
-        belief = replace(belief, target=belief.target + turn.plan.margin * surrogate.sigma())
+    belief = surrogate.belief(turn.step, margin=0.0 if turn.plan is None else turn.plan.margin)
     if len(bad := seen.written_off):
-        belief = belief.assuming_bad(bad, at_most=float(np.median(belief.seen.values)))
+        belief = belief.assuming_failed(bad)
     belief = belief.assuming_bad(turn.pending)
-    proposal = turn.rule.propose(belief, turn.rng)
+    proposal = turn.rule.propose(belief, turn.rng)  # type: ignore[arg-type]  # `Search` refuses rules that take no JointBelief
     return turn.restored(_checked_proposal(proposal, turn.rule, seen.domain.dimension))
 
 
@@ -204,7 +220,7 @@ def _checked_proposal(proposal: object, rule: Rule, dimension: int) -> Array:
 
 
 WITHOUT_MODEL: tuple[Stage, ...] = (check_noise, verify_table, try_failed_again, initial_design)
-WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, probe_nearby, apply_rule)
+WITH_MODEL: tuple[Stage, ...] = (draw_at_random, replicate, draw_every_second, probe_nearby, apply_rule)
 
 
 def first_proposal(stages: tuple[Stage, ...], turn: Turn) -> Array | None:

@@ -12,11 +12,14 @@ from satisfice.certificates.replicates import DOUBT, Prospect, ReplicationPlan, 
 from satisfice.certificates.shape import rescaled
 from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
-from satisfice.gp.models import Dataset, Fit, FixedModel, Model
+from satisfice.gp.models import Dataset, Fit, FixedModel, Model, Note
+from satisfice.search.config import SearchConfig
 from satisfice.search.draws import Draws
 from satisfice.search.observations import Observations
+from satisfice.types import Domain
 
 BEST = 5  # the number of best points whose neighbourhoods are searched
+LONG = 33  # a search in vain is long from LONG (d + 1) different settings on
 SILENT, LOUD = 1e-9, 1e3  # limits of the noise in the model's units: below there is none, above there is nothing else
 
 
@@ -41,6 +44,17 @@ class Estimate:
     low: float
     high: float
     probability: float | None
+
+
+def may_draw(config: SearchConfig, certified: bool, model: Model, domain: Domain) -> bool:
+    """Whether a search that gets nowhere draws settings at random: it may give up, and no bounds of a known kernel prove more."""
+    known = isinstance(model, FixedModel) and isinstance(domain, Finite)
+    return config.give_up and config.confirm and not certified and not known
+
+
+def is_long(settings: int, domain: Domain) -> bool:
+    """Whether so many different settings in vain are many."""
+    return settings >= LONG * (domain.dimension + 1)
 
 
 class Surrogate:
@@ -82,19 +96,21 @@ class Surrogate:
         self.notes = tuple({note.kind: note.text for note in reversed(fit.notes)}.values())[::-1]  # one of each kind
         return fit
 
-    def belief(self, step: int = 1) -> Belief:
-        """The belief before evaluation number `step`."""
+    def belief(self, step: int = 1, margin: float = 0.0) -> Belief:
+        """The belief before evaluation number `step`, about a target that is higher by a margin, in units of the noise."""
         fit, seen = self.fit(), self.observations
         values = fit.scaler.standardise(seen.y)
         means = values[fit.kept] if seen.deterministic else fit.means
-        order = np.argsort(-means, kind="stable")[:BEST]
+        if not (inside := seen.inside[fit.kept]).all():
+            means = np.where(inside, means, -np.inf)
+        order = np.argsort(-means, kind="stable")[: min(BEST, int(inside.sum()))]
         return Belief(
             members=fit.members,
             domain=seen.domain,
-            target=float(fit.scaler.standardise(self.config.goal)),
+            target=float(fit.scaler.standardise(self.config.goal)) + (margin * self.sigma() if margin else 0.0),
             step=step,
             seed=self.config.seed,
-            incumbent=float(means.max()) if len(means) else 0.0,
+            incumbent=float(means.max()) if inside.any() else 0.0,
             best=seen.U[fit.kept[order]],
             avoid=seen.U[:0] if seen.deterministic is False else seen.U,
             may_repeat=seen.deterministic is False,
@@ -126,14 +142,14 @@ class Surrogate:
         """The model's outlook, or the truth where it is known; None where there is no model or it fails."""
         seen, config = self.observations, self.config
         if seen.complete:
-            return Outlook(*2 * [float(seen.y.max() >= config.goal)])
+            return Outlook(*2 * [float(seen.y[seen.inside].max() >= config.goal)])
         if not self.ready:
             return None
         counts = len(seen.y), len(seen.failed)
         if self._outlook is None or self._outlook[0] != counts:
             step = sum(counts) + 1
             try:
-                now = outlook(self.belief(step), default_rng([config.seed, step, 2]), learned_from=self._learned_from())
+                now = outlook(self.belief(step), default_rng([config.seed, step, 2]), learned_from=self.learned_from())
             except NumericalFailure:
                 return None
             self._outlook = (counts, now)
@@ -145,14 +161,26 @@ class Surrogate:
 
         A known kernel on a finite domain needs no draws: its confidence bounds prove more.
         """
-        if not (self.config.give_up and self.config.confirm) or self.observations.certificate is not None:
-            return False
-        if isinstance(self.model, FixedModel) and isinstance(self.observations.domain, Finite):
-            return False
-        now = self.outlook()
+        now = self.outlook() if self._may_draw else None
         return now is not None and now.hope < self.config.error_rate
 
-    def _learned_from(self) -> int | None:
+    @property
+    def long_in_vain(self) -> bool:
+        """Whether the search has evaluated so many settings in vain that it now draws every second one at random.
+
+        It has not as long as the model is sure that there is a good one, as while a setting is repeated that is barely good.
+        """
+        seen = self.observations
+        if not (self._may_draw and is_long(len(seen.replicates.first), seen.domain)):
+            return False
+        now = self.outlook()
+        return now is not None and now.hope < self.config.confidence
+
+    @property
+    def _may_draw(self) -> bool:
+        return may_draw(self.config, self.observations.certificate is not None, self.model, self.observations.domain)
+
+    def learned_from(self) -> int | None:
         """The number of points that the model was learned from, as `outlook` needs it."""
         seen = self.observations
         if isinstance(self.model, FixedModel):
@@ -177,13 +205,13 @@ class Surrogate:
                 float(fit.scaler.standardise(self.config.goal)),
                 rescaled(seen.test, fit.scaler),
             )
-            prospects = self._prospects(fit, target)
+            prospects = self.prospects(fit, target)
             error = self.config.error_rate
             plan = plan_replication(test, prospects, target, error, seen.tested, n, n - seen.explored)
             self._plan = (counts, plan)
         return self._plan[1]
 
-    def _prospects(self, fit: Fit, target: float) -> list[Prospect]:
+    def prospects(self, fit: Fit, target: float) -> list[Prospect]:
         """The points whose posterior mean exceeds the target, each once."""
         seen, log, sigma, means = self.observations, self.observations.replicates, self.sigma(), fit.means
         keys = {int(k): key_of(seen.U[fit.kept[k]]) for k in np.flatnonzero(means > target)}
@@ -205,6 +233,14 @@ class Surrogate:
             )
         return prospects
 
+    def promising(self) -> int:
+        """The index of the observation at the point of the best value, or posterior mean under noise."""
+        return self.estimate().index
+
+    def remarks(self) -> tuple[Note, ...]:
+        """The remarks about the fit."""
+        return self.fit().notes
+
     def estimate(self, chosen: int | None = None) -> Estimate:
         """The estimate at the point of a chosen observation, by default at that of the best value or posterior mean."""
         seen = self.observations
@@ -216,7 +252,9 @@ class Surrogate:
             fit = self.fit()
         except NumericalFailure:
             return Estimate(best, value, -np.inf, np.inf, None)
-        index = int(fit.kept[np.argmax(fit.means)]) if chosen is None else chosen
+        inside = seen.inside[fit.kept]
+        means = np.where(inside, fit.means, -np.inf) if inside.any() else fit.means
+        index = int(fit.kept[np.argmax(means)]) if chosen is None else chosen
         belief = self.belief()
         u = seen.U[index : index + 1]
         mean, std = (float(part[0]) for part in belief.marginal(u))

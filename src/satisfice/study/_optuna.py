@@ -11,6 +11,7 @@ import weakref
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from typing import Any
@@ -56,6 +57,23 @@ def trial_of(study: optuna.Study, trial_id: int) -> FrozenTrial:
 def trials_of(study: optuna.Study, state: TrialState) -> list[FrozenTrial]:
     """The trials in that state, not to be changed."""
     return list(study._storage.get_all_trials(study._study_id, deepcopy=False, states=(state,)))
+
+
+class _Fewer(optuna.Study):  # type: ignore[misc]
+    """A view of a study that leaves some trials out."""
+
+    hidden: Callable[[FrozenTrial], bool]
+
+    def _get_trials(self, *given: Any, **options: Any) -> list[FrozenTrial]:
+        return [trial for trial in super()._get_trials(*given, **options) if not self.hidden(trial)]
+
+
+def study_without(study: optuna.Study, hidden: Callable[[FrozenTrial], bool]) -> optuna.Study:
+    """A view of the study, for whoever reads its trials, without those that are to be hidden."""
+    view = copy(study)
+    view.__class__ = _Fewer
+    view.hidden = hidden
+    return view
 
 
 def create_running(study: optuna.Study, template: FrozenTrial) -> int:

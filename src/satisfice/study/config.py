@@ -33,6 +33,11 @@ class StudyConfig(SearchConfig):
     budget: int | None = None
     space: Space | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.specification is not None:
+            raise BadInput("`target` must be a number here; requirements are for `Search`.")
+
     def search(self, domain: Domain) -> Search:
         """Start a search with this config; BadInput if the rule does not suit the domain or the model."""
         return Search(domain, **{each.name: getattr(self, each.name) for each in fields(SearchConfig)})

@@ -13,11 +13,14 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from satisfice.study._optuna import id_of
-from satisfice.study.proposal import CANCELLED, ERROR
+from satisfice.study.proposal import CANCELLED, ERROR, was_cancelled
 
 CORRECTS = "satisfice:corrects"  # the system attribute of such an entry: what it says
 NOT_GIVEN = "no reason was given"
-BY_HAND = "satisfice:by hand"  # the system attribute of a trial that a person evaluates: {"by": who}
+# the system attribute of a trial that a person evaluates: {"by": who, "key": of the request}
+BY_HAND = "satisfice:by hand"
+# the system attribute of a trial that a request with a key ended: {"key": ..., "state": ..., "value": ...}
+TOLD = "satisfice:told"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Correction:
         What it was before, in words.
     by
         Who says so.
+    key
+        The key of the request that says so, if it has one: a request that comes twice counts once.
     """
 
     trial: int
@@ -46,6 +51,7 @@ class Correction:
     error: str | None = None
     was: str = ""
     by: str = ""
+    key: str = ""
 
     def log(self, study: optuna.Study) -> None:
         """Write the entry, in one step."""
@@ -98,13 +104,29 @@ def by_hand(trial: FrozenTrial) -> bool:
     return BY_HAND in trial.system_attrs
 
 
+def asked_with(trials: Iterable[FrozenTrial], key: str) -> list[int]:
+    """The numbers of the trials that the request with this key asked for, or added."""
+    return [each.number for each in trials if each.system_attrs.get(BY_HAND, {}).get("key") == key]
+
+
+def told_with(trials: Iterable[FrozenTrial], key: str) -> str | None:
+    """What became of the request with this key: "told" or "corrected", or None if it changed nothing so far."""
+    for trial in trials:
+        change, told = trial.system_attrs.get(CORRECTS, {}), trial.system_attrs.get(TOLD, {})
+        if change.get("key") == key:
+            return "told" if change["was"] == "waiting" else "corrected"
+        if told.get("key") == key and outcome(trial)[:2] == (told["state"], told["value"]):  # else somebody was faster
+            return "told"
+    return None
+
+
 def outcome(trial: FrozenTrial) -> tuple[str, float | None, str | None]:
     """What a trial that a person was asked for is: its state, its value and why it has none."""
     if trial.state == TrialState.RUNNING:
         return "waiting", None, None
     if trial.state == TrialState.COMPLETE:
         return "complete", trial.value, None
-    if CANCELLED in trial.system_attrs:
+    if was_cancelled(trial):
         return "cancelled", None, str(trial.system_attrs[CANCELLED])
     return "failed", None, str(trial.system_attrs.get(ERROR, NOT_GIVEN))
 

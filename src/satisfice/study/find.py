@@ -1,10 +1,12 @@
 """`find`: a setting of an objective that reaches the target, in as few evaluations as possible."""
 
+import json
 import math
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -26,9 +28,10 @@ from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
 from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers.interrupts import Interrupts
+from satisfice.study.workers.isolated import Isolated
 from satisfice.study.workers.loop import Workers
 from satisfice.study.workers.storage import open_study
-from satisfice.types import Noise
+from satisfice.types import Noise, Stoppable
 
 
 def find(
@@ -36,6 +39,7 @@ def find(
     space: Any,
     target: float,
     *,
+    constraints: Any = None,
     budget: int = 100,
     timeout: float | None = None,
     direction: str = "maximize",
@@ -45,6 +49,9 @@ def find(
     rule: str | Rule = "auto",
     model: str | Model = "auto",
     n_jobs: int = 1,
+    each: float | None = None,
+    memory: float | None = None,
+    cancel_running: bool = False,
     storage: str | os.PathLike[str] | BaseStorage | None = None,
     name: str | None = None,
     history: Any = None,
@@ -62,13 +69,18 @@ def find(
     Parameters
     ----------
     objective
-        A function that takes a dict of parameters and returns a number. If it raises, or returns no finite number, the evaluation
-        failed, and the search avoids its neighbourhood.
+        A function that takes a dict of parameters and returns a number, or anything that `float` takes. If it raises, or returns
+        no finite number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no
+        number at all, such as None, ends the search.
     space
         What `Space.of` takes: a dict such as `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}`, or a
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
     target
         The value to reach.
+    constraints
+        What every setting must satisfy, known before it is evaluated, as in `Space.of`: texts such as `"a + 2 b <= 1"`, functions
+        of the dict of parameters that return True or False, and `Mixture` for parts of a whole. A stored study keeps texts and
+        mixtures; functions must be passed again.
     budget
         The largest number of evaluations of the study, by all workers and all earlier calls.
     timeout
@@ -88,6 +100,14 @@ def find(
         "auto", "paper" or a model of your own.
     n_jobs
         The number of threads that evaluate; -1 for one a core.
+    each
+        The number of seconds that one evaluation may take, or `math.inf`. With it each evaluation has a process of its own: one
+        that hangs, crashes or uses up the memory fails, with the reason, and the search goes on. What an evaluation changes in
+        memory is lost with its process.
+    memory
+        With `each`: the number of bytes that one evaluation may allocate.
+    cancel_running
+        With `each`: whether evaluations that still run when the verdict is in are ended, those of other workers included.
     storage
         The path of an SQLite file, the URL of a database or an Optuna storage; None keeps the study in memory.
     name
@@ -103,8 +123,8 @@ def find(
     callbacks
         Functions that are called with the study and each finished trial. They may call `study.stop()`.
     progress
-        True or False to show or hide the progress bar; None shows it in terminals and notebooks, and "log" prints a line at most
-        once a minute where stderr is no terminal.
+        False shows nothing. None or "log" shows a progress bar in terminals and notebooks, and elsewhere prints a line at most
+        once a minute on stderr; True shows the bar anywhere. The first failure is shown in full.
 
     Returns
     -------
@@ -115,6 +135,8 @@ def find(
     ------
     BadInput
         If an argument cannot be used, or does not fit the stored study.
+    WrongType
+        If the first evaluation returns no number at all.
     TooManyFailures
         If most evaluations fail.
     StorageFailed
@@ -132,11 +154,21 @@ def find(
         raise BadInput(f"`n_jobs` must be a number of threads, or -1 for one a core; got {n_jobs!r:.80}.")
     if timeout is not None and number(timeout, "timeout") <= 0:
         raise BadInput(f"`timeout` must be a number of seconds above 0, or None; got {timeout!r}.")
+    if each is not None and not (each == math.inf or number(each, "each", ", math.inf or None") > 0):
+        raise BadInput(f"`each` must be a number of seconds above 0, math.inf, or None; got {each!r}.")
+    if memory is not None and (number(memory, "memory", " or None") <= 0 or each is None):
+        raise BadInput(f"`memory` must be a number of bytes above 0, and needs `each`; got {memory!r}.")
+    if cancel_running and each is None and not isinstance(objective, Stoppable):
+        raise BadInput(
+            "`cancel_running` needs `each`, which may be math.inf: what runs in this process cannot be ended."
+        )
     if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
         raise BadInput(f"`callbacks` must be a list of functions of a study and a trial; got {callbacks!r:.80}.")
     if history is not None and callable(space):
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
-    named = None if callable(space) else Space.of(space)
+    if constraints is not None and callable(space):
+        raise BadInput("`constraints` needs a space with the ranges of its parameters; got a function as `space`.")
+    named = None if callable(space) else Space.of(space, constraints)
     config = StudyConfig(
         target,
         direction,
@@ -151,19 +183,27 @@ def find(
         space=named,
     )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
-    with Interrupts() as interrupts, Progress(progress, config) as shown:
+    with ExitStack() as stack:
+        interrupts = stack.enter_context(Interrupts())
+        evaluate: Callable[[Any], object] = objective
+        if each is not None:  # before anything starts a thread
+            evaluate = stack.enter_context(Isolated(objective, float(each), memory))
+        shown = stack.enter_context(Progress(progress, config))
         study = open_study(name, storage, direction=direction)
         config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
         if config.space is None:
-            prepare, evaluate = _unchanged, lambda trial: objective(space(trial))
+            prepare, evaluate = _unchanged, _with_space(evaluate, space)
         else:
-            prepare, evaluate = partial(_optuna.suggest, distributions=distributions_of(config.space)), objective
+            prepare = partial(_optuna.suggest, distributions=distributions_of(config.space))
             if history is not None:
                 add_earlier(study, config.space, history)
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
-        workers = Workers(study, sampler, prepare, evaluate, deadline, called, shown, interrupts)
+        workers = Workers(
+            *(study, sampler, prepare, evaluate, deadline, called, shown, interrupts),
+            cancel_running=cancel_running,
+        )
         workers.run((os.cpu_count() or 1) if n_jobs == -1 else n_jobs)
         with sampler.replaying(study) as replay:
             answer = study_answer(study, replay)
@@ -180,6 +220,26 @@ def _unchanged(trial: optuna.Trial) -> optuna.Trial:
     return trial
 
 
+def _with_space(objective: Callable[[Any], object], space: Callable[[optuna.Trial], Any]) -> Callable[[Any], object]:
+    """The objective as a function of a trial."""
+    return _OfTrial(objective, space) if isinstance(objective, Stoppable) else lambda trial: objective(space(trial))
+
+
+@dataclass(frozen=True)
+class _OfTrial:
+    """The same for an objective of which an evaluation can be ended."""
+
+    objective: Stoppable
+    space: Callable[[optuna.Trial], Any]
+
+    def __call__(self, trial: optuna.Trial) -> object:
+        return self.run(trial, lambda: None)
+
+    def run(self, trial: optuna.Trial, look: Callable[[], None]) -> object:
+        """Evaluate."""
+        return self.objective.run(self.space(trial), look)
+
+
 def agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyConfig:
     """The config of the call, with the seed and the space (and its order) of the study if it has them; they must fit."""
     stored = StudyConfig.of(study)
@@ -193,7 +253,11 @@ def agreed(study: optuna.Study, given: StudyConfig, seed: int | None) -> StudyCo
             f"`space` must be that of the study {study.study_name!r}, which was made with {ways[1]}; got {ways[0]}. "
             "Use another name."
         )
-    return replace(given, space=stored.space, seed=stored.seed if seed is None else given.seed)
+    space = stored.space
+    if given.space is not None and space is not None and given.space.constraints:  # their functions are not stored
+        same = list(given.space.parameters) == list(space.parameters)
+        space = given.space if same else replace(space, constraints=given.space.constraints)
+    return replace(given, space=space, seed=stored.seed if seed is None else given.seed)
 
 
 def _check_same(given: Space, stored: Space, name: str) -> None:
@@ -203,5 +267,19 @@ def _check_same(given: Space, stored: Space, name: str) -> None:
             raise BadInput(
                 f"`space[{each!r}]` must be {known}, as in the study {name!r}; got {came}. Use another name."
             )
+    limits = [
+        sorted(
+            json.dumps({**each, "function": "function"} if "function" in each else each) for each in one.limits.stored()
+        )
+        for one in (given, stored)
+    ]
+    if limits[0] != limits[1]:
+        raise BadInput(
+            f"`constraints` must be those of the study {name!r}, {_in_words(stored)}; got {_in_words(given)}. Use another name."
+        )
     if given.rows != stored.rows:
         raise BadInput(f"`space` must be the table of the study {name!r}; got another one. Use another name.")
+
+
+def _in_words(space: Space) -> str:
+    return ", ".join(map(str, space.constraints)) or "none"

@@ -26,6 +26,7 @@ def open_search(
     space: Any = None,
     target: float | None = None,
     *,
+    constraints: Any = None,
     direction: str = "maximize",
     noise: Noise = None,
     confidence: float = 0.95,
@@ -52,6 +53,9 @@ def open_search(
         candidates. None opens what is stored.
     target
         The value to reach. Without a space it replaces the stored one.
+    constraints
+        As in `find`; they need a space. A search with a function among its constraints is opened with its space and constraints
+        again before more is asked.
     direction, noise, confidence, value_range, rule, model, give_up, seed
         As in `find`; they need a space.
     history
@@ -88,7 +92,8 @@ def open_search(
     opened = open_storage(storage)
     if space is None:
         usual: dict[str, Any] = open_search.__kwdefaults__ or {}
-        extra = [each for each, value in {**given, "seed": seed}.items() if value is not usual[each]]
+        others = {**given, "seed": seed, "constraints": constraints}
+        extra = [each for each, value in others.items() if value is not usual[each]]
         if extra:
             raise BadInput(f"`{extra[0]}` must come with a `space`; without one the study is opened as it is stored.")
         found = StoredSearch.of(_existing(name, opened))
@@ -97,7 +102,7 @@ def open_search(
     else:
         if target is None:
             raise BadInput("`target` must be given with a `space`: the value to reach.")
-        named = Space.of(space)
+        named = Space.of(space, constraints)
         config = StudyConfig(target, **given, seed=drawn_seed(seed), space=named)  # type: ignore[arg-type]
         config.search(named.domain)  # what it refuses is refused before there is a study
         if history is not None:

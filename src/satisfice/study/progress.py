@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from satisfice.plaintext import plain
 from satisfice.search.answer import Answer
 from satisfice.study.config import StudyConfig
 
@@ -17,12 +18,12 @@ PAUSE = 60.0  # seconds between two lines of a log
 
 
 class Progress:
-    """A bar in a terminal, a line that is overwritten in a notebook.
+    """A bar in a terminal, a line that is overwritten in a notebook, elsewhere a line at most once a minute.
 
     Parameters
     ----------
     wanted
-        What to show elsewhere: None nothing, "log" a line at most once a minute, True the bar. False shows nothing anywhere.
+        True for the bar everywhere, False for nothing anywhere; None or "log" as above.
     config
         The budget and the target of the search.
     """
@@ -42,8 +43,9 @@ class Progress:
             )
             self._bar = Bar(*columns, console=console)
             self._task = self._bar.add_task("", total=self._budget)
-        self._logs = wanted == "log" and self._bar is None and not self._notebook
+        self._logs = wanted is not False and self._bar is None and not self._notebook
         self._next = time.monotonic() + PAUSE
+        self._failed = False  # whether a failure was shown
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -57,6 +59,18 @@ class Progress:
             self._bar.stop()
         if self._notebook:
             sys.stderr.write("\n")
+
+    def fail(self, reason: str, trace: str) -> None:
+        """Show the first failure in full."""
+        if self._failed or not (self._bar is not None or self._notebook or self._logs):
+            return
+        self._failed = True
+        text = plain(f"satisfice: an evaluation failed: {reason}\n{trace}".rstrip(), keep="\n\t")
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
     def show(self, answer: Answer) -> None:
         """Show what is known now."""

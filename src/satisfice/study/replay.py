@@ -21,7 +21,7 @@ from satisfice.study.corrections import Correction, corrections
 from satisfice.study.distributions import LearnedSpace
 from satisfice.study.proposal import (
     ASKED,
-    CANCELLED,
+    CUT,
     ENDED,
     ERROR,
     HISTORY,
@@ -30,6 +30,7 @@ from satisfice.study.proposal import (
     State,
     broken,
     error_of,
+    was_cancelled,
 )
 from satisfice.types import Array
 
@@ -93,6 +94,9 @@ class StudyReplay:
         self._ended: list[int] = []  # the numbers of the trials of evaluations that were made, in order,
         self._failed: list[int] = []  # and of those that failed
         self._first: dict[bytes, FrozenTrial] = {}  # at each point
+        self._cut: dict[
+            bytes, list[tuple[int, int]]
+        ] = {}  # at each point, the trials that were cancelled while they ran
         self._held: dict[int, Held] = {}  # replicates whose value is known and does not count yet, by their number
         self.endings = 0  # so many trials have ended, without those that were cancelled before they had begun
         self._lost: Counter[bytes] = Counter()  # how many workers died at a point
@@ -118,7 +122,7 @@ class StudyReplay:
         self._finished.update(new)
         while self._settled in self._finished:
             self._settled += 1
-        begun = (trial for trial in new.values() if CANCELLED not in trial.system_attrs)
+        begun = (trial for trial in new.values() if not was_cancelled(trial))
         if self.config.space is None and self._learned.widen(begun):
             self._start(self._learned.space)
             new = self._finished
@@ -129,7 +133,7 @@ class StudyReplay:
         for number in sorted(new):
             self._count_unseen([each for each in pending if each.number < number])
             state = self.states[number] = self._tell(new[number])
-            self.endings += CANCELLED not in new[number].system_attrs or new[number].state != TrialState.PRUNED
+            self.endings += not was_cancelled(new[number]) or new[number].state != TrialState.PRUNED
             self._count_held(number, pending)
             if state in ENDED:
                 insort(self._ended, number)
@@ -146,7 +150,12 @@ class StudyReplay:
         held = self._held[number]
         before = [each.point for each in pending if each.number < number and each.point is not None]
         before += [each.point for other, each in self._held.items() if other < number]
-        if self._key(held.point) not in map(self._key, before):
+        key = self._key(held.point)
+        if any(first < number < after for first, after in self._cut.get(key, ())):
+            del self._held[
+                number
+            ]  # one that began before it was cancelled while it ran, perhaps since bad ones take longer
+        elif key not in map(self._key, before):
             self._count_unseen([each for each in pending if each.number < number])
             self.search.observations.count(held.point, held.value)
             del self._held[number]
@@ -237,14 +246,16 @@ class StudyReplay:
         if self.config.noise != 0 or not done:
             return Answer("open")
         best = max(done, key=lambda trial: sign * trial.value)
-        good = sign * best.value >= sign * self.config.target
+        good = sign * best.value >= self.config.goal
         return Answer(
             "good" if good else "open", value=best.value, interval=(best.value, best.value), params=dict(best.params)
         )
 
     def _tell(self, trial: FrozenTrial) -> State:
         """Tell the search of a finished trial; its state."""
-        if CANCELLED in trial.system_attrs:
+        if was_cancelled(trial):
+            if CUT in trial.system_attrs and (cut := self._point(trial)) is not None:
+                self._cut.setdefault(self._key(cut), []).append((trial.number, trial.system_attrs[CUT]))
             return "cancelled"
         row = trial.system_attrs.get(HISTORY)
         if row in self._rows:
@@ -274,12 +285,13 @@ class StudyReplay:
         key = self._key(point)
         first = self._first.get(key)
         repeat = first is not None and ASKED in trial.system_attrs and trial.params == first.params
-        fresh = HISTORY not in trial.system_attrs and (first is None or repeat)
+        inside = self.search.observations.allows(point)  # a trial of the user's own may break a constraint
+        fresh = HISTORY not in trial.system_attrs and (first is None or repeat) and inside
         try:
-            self.search.tell(point, trial.value, fresh=fresh, held=repeat)
+            self.search.tell(point, trial.value, fresh=fresh, held=repeat and inside)
         except BadInput:
             return False
-        if repeat:
+        if repeat and inside:
             self._held[trial.number] = Held(point, trial.value)
         self._first.setdefault(key, trial)
         if self.config.space is None and not self._conditional:

@@ -25,6 +25,7 @@ from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distribution_of
 from satisfice.study.proposal import Proposal
 from satisfice.study.replay import StudyReplay, check_one_objective
+from satisfice.study.unrepeated import hide_repeats
 from satisfice.study.workers.lease import Look, reclaim
 from satisfice.types import Noise
 
@@ -38,8 +39,8 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
 
     The parameters are learned from the trials, conditional ones as well; those that no trial has had yet, and those whose range
     changes, are left to `independent_sampler`. Trials that fail, are pruned or break a constraint are not good, whatever their
-    value, and the sampler avoids their neighbourhood. Workers on one storage see each other's trials: a sampler keeps nothing
-    that is not in the storage. The direction is the study's.
+    value, and the sampler avoids their neighbourhood. A pruner beside it neither sees repeats nor stops one. Workers on one
+    storage see each other's trials: a sampler keeps nothing that is not in the storage. The direction is the study's.
 
     Parameters
     ----------
@@ -114,6 +115,10 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
             if read:
                 known[1].catch_up(study)
             yield known[1]
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Hide repeats from the study's pruner: they would raise its median, and one that is stopped certifies nothing."""
+        hide_repeats(study)
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the distributions of the parameters that are known, constants excepted."""

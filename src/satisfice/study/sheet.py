@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.trial import TrialState
 
 from satisfice.domain.parameters import Categorical, Parameter
+from satisfice.domain.space import COLUMNS
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import NOT_GIVEN, Correction
+from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
 from satisfice.study.stored import Asked, StoredSearch
 from satisfice.study.warm_start import FORMULA, unquoted
+from satisfice.study.workbook import BEGINS, read_workbook, write_workbook
 
 LARGEST = 2_000_000  # bytes of a sheet
 FAILED = "failed"  # what a cell says where an experiment was made and gave no result
@@ -63,6 +67,27 @@ def sheet(search: StoredSearch, asked: Iterable[Asked]) -> str:
     return text.getvalue()
 
 
+def excel_sheet(search: StoredSearch, asked: Iterable[Asked]) -> bytes:
+    """Write experiments as an Excel file, as `sheet` does; MissingExtra if openpyxl is not installed."""
+    names = header(search)
+    rows = [[{"number": each.number, **each}.get(name) for name in names] for each in asked]
+    return write_workbook(names, rows, [*result_columns(search.config), "error"])
+
+
+def table_text(study: optuna.Study) -> str:
+    """Write all evaluations of a study as a CSV text; no model is fitted."""
+    space, evaluations = listing(study)
+    names = parameter_names(space, evaluations)
+    columns = ["number", *map(column_of, names), *COLUMNS[1:]]
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(cell, columns))
+    for each in evaluations:
+        row = row_of(each, names)
+        table.writerow([cell(row[column]) for column in columns])
+    return text.getvalue()
+
+
 def cell(value: Any) -> str:
     """A value as it stands in a table: numbers so that they can be read back exactly, texts so that no spreadsheet runs them."""
     if value is None:
@@ -82,7 +107,7 @@ def tell_sheet(
     search
         The search that asked for the experiments.
     where
-        The path of a CSV file, or its bytes.
+        The path of a CSV or an Excel file, or its bytes.
     correct, by
         As in `StoredSearch.tell`.
     name
@@ -140,29 +165,15 @@ class _Filled:
 
     def _rows(self, content: bytes) -> list[tuple[int, dict[str, str]]]:
         """The rows that are not empty, with their numbers in the file, the header's being 1."""
-        try:
-            text = content.decode("utf-8-sig")
-            if "\0" in text:
-                raise ValueError("it has NUL characters")
-            wanted = header(self._search)
-            best: list[list[str]] = []
-            for delimiter in DELIMITERS:
-                rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-                names = [unquoted(each.strip()) for each in rows[0]] if rows else []
-                if len(names) > 1 or not best:
-                    best = rows
-                if not [each for each in wanted if each not in names and each != "error"]:
-                    break
-            else:
-                names = [unquoted(each.strip()) for each in best[0]] if best else []
-                missing = next(each for each in wanted if each not in names)
-                raise BadInput(
-                    f"{self._name}, row 1: the columns must be {', '.join(wanted)}; there is no {missing!r}."
-                )
-        except (UnicodeDecodeError, csv.Error, ValueError) as problem:
-            if isinstance(problem, BadInput):
-                raise
-            raise BadInput(f"{self._name} must be a CSV file in UTF-8; it cannot be read: {problem}.") from None
+        wanted = header(self._search)
+        tables = _tables(content, self._name)
+        headers = [[unquoted(each.strip()) for each in rows[0]] if rows else [] for rows in tables]
+        fitting = [k for k, names in enumerate(headers) if {*wanted} - {*names} <= {"error"}]
+        if not fitting:
+            names = next((each for each in headers if len(each) > 1), headers[0])
+            missing = next(each for each in wanted if each not in names)
+            raise BadInput(f"{self._name}, row 1: the columns must be {', '.join(wanted)}; there is no {missing!r}.")
+        rows, names = tables[fitting[0]], headers[fitting[0]]
         doubled = next((each for each in names if names.count(each) > 1 and each in wanted), None)
         if doubled is not None:
             raise BadInput(f"{self._name}, row 1: the column {doubled!r} appears twice.")
@@ -235,6 +246,21 @@ class _Filled:
 
     def _wrong(self, row: int, column: str, why: str) -> BadInput:
         return BadInput(f"{self._name}, row {row}, column {column!r}: {why.rstrip('.')}. Nothing was told.")
+
+
+def _tables(content: bytes, name: str) -> list[list[list[str]]]:
+    """The rows of a file: of a workbook, or of a CSV file by each of the delimiters."""
+    if content.startswith(BEGINS):
+        return [read_workbook(content, name)]
+    try:
+        text = content.decode("utf-8-sig")
+        if "\0" in text:
+            raise ValueError("it has NUL characters")
+        return [list(csv.reader(io.StringIO(text, newline=""), delimiter=each, strict=True)) for each in DELIMITERS]
+    except (csv.Error, ValueError) as problem:
+        raise BadInput(
+            f"{name} must be a CSV file in UTF-8 or an Excel file (.xlsx); it cannot be read: {problem}."
+        ) from None
 
 
 def _agrees(text: str, value: Any, parameter: Parameter) -> bool:

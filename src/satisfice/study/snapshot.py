@@ -13,7 +13,7 @@ from satisfice.search.answer import Answer
 from satisfice.search.search import Search
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import BY_HAND, CORRECTS, corrected
-from satisfice.study.proposal import ENDED, Proposal, State, error_of
+from satisfice.study.proposal import ENDED, HISTORY, TRACE, Proposal, State, error_of, read_text, was_cancelled
 from satisfice.study.replay import StudyReplay, check_one_objective
 
 
@@ -56,6 +56,20 @@ class StudyAnswer(Answer):
         names = dict.fromkeys(name for each in seen for name in each.params)
         return [row_of(each, names) for each in seen]
 
+    @property
+    def first_failure(self) -> str | None:
+        """The first evaluation that failed: its trial, its parameters and the traceback, or why it failed; None if none did."""
+        failed = [] if self.study is None else [each for each in corrected(self.study) if _has_failed(each)]
+        if not failed:
+            return None
+        setting = ", ".join(f"{name} = {value}" for name, value in failed[0].params.items())
+        trace = read_text(failed[0], TRACE) or error_of(failed[0])
+        return f"trial {failed[0].number}, {setting}:\n{trace}"
+
+
+def _has_failed(trial: FrozenTrial) -> bool:
+    return trial.state == TrialState.FAIL and not was_cancelled(trial) and HISTORY not in trial.system_attrs
+
 
 @dataclass(frozen=True)
 class StudySnapshot:
@@ -90,7 +104,11 @@ def begun(study: optuna.Study) -> Begun | None:
 
 def snapshot(study: optuna.Study, target: float | None = None) -> StudySnapshot:
     """Look at a study, by the config stored in it; at any study of one objective, if a target is given."""
-    replay = follow(study, target)
+    return snapshot_of(study, follow(study, target))
+
+
+def snapshot_of(study: optuna.Study, replay: StudyReplay) -> StudySnapshot:
+    """Look at a study through a replay that is up to date."""
     if replay.space is None or replay.search is None:
         raise BadInput(
             f"The study {study.study_name!r} has no finished trial with a parameter that can be searched. Let it run first."

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
@@ -13,14 +13,26 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from satisfice.checks import as_objective, number, whole
 from satisfice.domain.parameters import native
-from satisfice.errors import BadInput, BadValue, NoSurvivors, SpaceExhausted
+from satisfice.errors import BadInput, BadValue, LeaseLost, NoSurvivors, SpaceExhausted
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
-from satisfice.study.corrections import BY_HAND, NOT_GIVEN, Correction, by_hand, corrected, entries, in_words, outcome
+from satisfice.study.corrections import (
+    BY_HAND,
+    NOT_GIVEN,
+    TOLD,
+    Correction,
+    asked_with,
+    by_hand,
+    corrected,
+    entries,
+    in_words,
+    outcome,
+    told_with,
+)
 from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import CANCELLED, ERROR
 from satisfice.study.sampler import GoodActionSampler
-from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.snapshot import StudyAnswer, StudySnapshot, snapshot_of, study_answer
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LONGEST_REASON, Lease
 
@@ -76,7 +88,7 @@ class StoredSearch:
             )
         return cls(study, config)
 
-    def ask(self, n: int = 1, *, by: str = "") -> list[Asked]:
+    def ask(self, n: int = 1, *, by: str = "", key: str = "") -> list[Asked]:
         """Ask for the next experiments, chosen together: each one keeps away from those that wait for their results.
 
         Under noise a setting may appear several times, on purpose: repeats certify it. What was asked waits for its result for
@@ -88,6 +100,8 @@ class StoredSearch:
             How many; fewer come back if a finite space has no more.
         by
             Who makes them, to be shown to the others.
+        key
+            A name for this request. The same request with the same key, once more, returns the same experiments.
 
         Returns
         -------
@@ -100,18 +114,20 @@ class StoredSearch:
             If nothing is left to ask.
         """
         whole(n, "n", least=1)
-        asked: list[Asked] = []
+        asked = [_asked(self.trial(each)) for each in asked_with(self._trials(), key)] if key else []
         with Interrupts():
-            for _ in range(n):
+            for _ in range(n - len(asked)):
                 try:
-                    asked.append(self._ask(str(by)[:LONGEST_REASON]))
+                    asked.append(self._ask(str(by)[:LONGEST_REASON], key))
                 except (SpaceExhausted, NoSurvivors):
                     if not asked:
                         raise
                     break
         return asked
 
-    def tell(self, trial: int | Mapping[str, Any], value: float, *, correct: bool = False, by: str = "") -> Told:
+    def tell(
+        self, trial: int | Mapping[str, Any], value: float, *, correct: bool = False, by: str = "", key: str = ""
+    ) -> Told:
         """Tell the result of an experiment. Telling the same once more changes nothing.
 
         Parameters
@@ -125,6 +141,9 @@ class StoredSearch:
             Whether a result that was told before may be replaced. The log keeps both.
         by
             Who says so.
+        key
+            A name for this request. The same request with the same key, once more, changes nothing and returns the same,
+            even if the result has been corrected in between.
 
         Returns
         -------
@@ -137,13 +156,17 @@ class StoredSearch:
             If the value cannot be used, or differs from what was told before.
         """
         result = self.checked(value)
+        if (before := self._before(key)) is not None:
+            return before
         found = self._number(trial)
         if found is None and isinstance(trial, Mapping):
-            self._add(trial, result, by)
+            self._add(trial, result, by, key)
             return "told"
-        return self._end(Correction(self._asked_for(trial), "complete", value=result, by=by), correct)
+        return self._end(Correction(self._asked_for(trial), "complete", value=result, by=by, key=key), correct)
 
-    def fail(self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "") -> Told:
+    def fail(
+        self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "", key: str = ""
+    ) -> Told:
         """Tell that an experiment was made and gave no result; the search avoids its neighbourhood.
 
         Parameters
@@ -152,7 +175,7 @@ class StoredSearch:
             As in `tell`; it must have been asked for.
         why
             The reason, to be shown.
-        correct, by
+        correct, by, key
             As in `tell`.
 
         Returns
@@ -160,14 +183,18 @@ class StoredSearch:
         str
             As `tell` does.
         """
-        return self._end(Correction(self._asked_for(trial), "failed", error=_reason(why), by=by), correct)
+        if (before := self._before(key)) is not None:
+            return before
+        return self._end(Correction(self._asked_for(trial), "failed", error=_reason(why), by=by, key=key), correct)
 
-    def cancel(self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "") -> Told:
+    def cancel(
+        self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "", key: str = ""
+    ) -> Told:
         """Tell that an experiment will not be made; that says nothing of its setting.
 
         Parameters
         ----------
-        trial, why, correct, by
+        trial, why, correct, by, key
             As in `fail`.
 
         Returns
@@ -175,14 +202,16 @@ class StoredSearch:
         str
             As `tell` does.
         """
-        return self._end(Correction(self._asked_for(trial), "cancelled", error=_reason(why), by=by), correct)
+        if (before := self._before(key)) is not None:
+            return before
+        return self._end(Correction(self._asked_for(trial), "cancelled", error=_reason(why), by=by, key=key), correct)
 
-    def undo(self, trial: int | Mapping[str, Any], *, by: str = "") -> Told:
+    def undo(self, trial: int | Mapping[str, Any], *, by: str = "", key: str = "") -> Told:
         """Take back what was told for an experiment, as when it belongs to another one: it waits for its result again.
 
         Parameters
         ----------
-        trial, by
+        trial, by, key
             As in `fail`.
 
         Returns
@@ -190,7 +219,9 @@ class StoredSearch:
         str
             "known" if it waits anyway, else "corrected".
         """
-        return self._end(Correction(self._asked_for(trial), "waiting", by=by), True)
+        if (before := self._before(key)) is not None:
+            return before
+        return self._end(Correction(self._asked_for(trial), "waiting", by=by, key=key), True)
 
     def waiting(self) -> list[Asked]:
         """List the experiments that were asked for and have no result yet.
@@ -211,9 +242,20 @@ class StoredSearch:
         """
         with self._sampler.replaying(self.study) as replay:
             answer = study_answer(self.study, replay)
+        self._keep(answer)
+        return answer
+
+    def snapshot(self) -> StudySnapshot:
+        """Look at the whole study, to show it; its `search` goes on with the study, so show it before anything else is asked."""
+        with self._sampler.replaying(self.study) as replay:
+            seen = snapshot_of(self.study, replay)
+        self._keep(seen.answer)
+        return seen
+
+    def _keep(self, answer: StudyAnswer) -> None:
+        """Store the verdict, for who lists the studies."""
         if self.study.user_attrs.get(VERDICT) != answer.verdict:
             self.study.set_user_attr(VERDICT, answer.verdict)
-        return answer
 
     def table(self) -> list[dict[str, Any]]:
         """List all experiments, those that wait included.
@@ -234,7 +276,7 @@ class StoredSearch:
             A row for each: when, trial, was, now, by.
         """
         rows = []
-        for when, each in entries(self.study.get_trials(deepcopy=False)):
+        for when, each in entries(self._trials()):
             rows.append(
                 {
                     "when": when,
@@ -260,18 +302,39 @@ class StoredSearch:
     def checked(self, value: object) -> float:
         """The value as a number; BadInput if it is none, or lies outside of the range."""
         try:
+            if isinstance(
+                value, str | bytes
+            ):  # of what a person types, "1,5" or "93 %", the form has to say what it is
+                raise BadValue
             return as_objective(value, self.config.value_range)
         except BadValue:
             result = number(value, "value")
             low, high = self.config.value_range or (-math.inf, math.inf)
             raise BadInput(f"`value` must lie within the range {low:g} to {high:g}; got {result:g}.") from None
 
-    def _ask(self, by: str) -> Asked:
+    def _trials(self) -> list[FrozenTrial]:
+        """The trials as they were told first, not to be changed."""
+        return self.study.get_trials(deepcopy=False)
+
+    def _before(self, key: str) -> Told | None:
+        """What became of the request with this key, if it came before."""
+        if not key:
+            return None
+        trials = self._trials()
+        return "told" if asked_with(trials, key) else cast(Told | None, told_with(trials, key))
+
+    def _ask(self, by: str, key: str) -> Asked:
+        while True:
+            with suppress(LeaseLost):  # this process stood still for so long that others took it for dead: once more
+                return self._ask_once(by, key)
+
+    def _ask_once(self, by: str, key: str) -> Asked:
         with Lease.begin(self.study) as lease:
             try:
                 trial = optuna.trial.Trial(self.study, lease.trial_id)
-                _optuna.suggest(trial, distributions_of(self.space))
-                lease.hand_over(by)
+                with lease.refused_if_finished():
+                    _optuna.suggest(trial, distributions_of(self.space))
+                lease.hand_over(by, key)
             except BaseException as problem:
                 empty = isinstance(problem, SpaceExhausted | NoSurvivors)
                 with suppress(UpdateFinishedTrialError):
@@ -298,14 +361,18 @@ class StoredSearch:
             raise BadInput(f"`trial` must be an experiment that waits for its result; none has {trial!r:.200}.")
         return found
 
-    def _add(self, params: Mapping[str, Any], value: float, by: str) -> None:
+    def _add(self, params: Mapping[str, Any], value: float, by: str, key: str) -> None:
         """Add an experiment of the user's own."""
+        if (broken := self.space.limits.broken(params)) is not None:
+            raise BadInput(
+                f"`trial` must satisfy the constraints of the study; it breaks {broken}. Add it as earlier data instead."
+            )
         self.study.add_trial(
             create_trial(
                 value=value,
                 params={name: native(params[name]) for name in self.space.parameters},
                 distributions=distributions_of(self.space),
-                system_attrs={BY_HAND: {"by": by}},
+                system_attrs={BY_HAND: {"by": by, "key": key} if key else {"by": by}},
             )
         )
 
@@ -336,8 +403,8 @@ class StoredSearch:
                 except UpdateFinishedTrialError:  # somebody else was faster
                     change = self.judge(told, correct)
             if change != "known":
-                before = self.trial(told.trial)
-                replace(told, was=in_words(*outcome(before)), by=str(told.by)[:LONGEST_REASON]).log(self.study)
+                was = in_words(*outcome(self.trial(told.trial)))
+                replace(told, was=was, by=str(told.by)[:LONGEST_REASON]).log(self.study)
         return change
 
     def _finish(self, told: Correction) -> bool:
@@ -345,6 +412,10 @@ class StoredSearch:
         trial_id = _optuna.id_of(self.trial(told.trial))
         if _optuna.trial_of(self.study, trial_id).state.is_finished():
             return False
+        if told.key:
+            _optuna.set_attribute(
+                self.study, trial_id, TOLD, {"key": told.key, "state": told.state, "value": told.value}
+            )
         if told.value is not None:
             _optuna.set_state(self.study, trial_id, TrialState.COMPLETE, [told.value])
         else:

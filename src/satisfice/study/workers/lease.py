@@ -8,8 +8,8 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -22,8 +22,9 @@ from satisfice.checks import as_objective
 from satisfice.errors import LeaseLost, StorageFailed
 from satisfice.study import _optuna
 from satisfice.study.corrections import BY_HAND
-from satisfice.study.proposal import ERROR, WORKER_LOST
+from satisfice.study.proposal import CANCELLED, ERROR, TRACE, WORKER_LOST, write_text
 from satisfice.study.workers import heart
+from satisfice.study.workers.traces import reason_of
 
 LEASE = "satisfice:lease"  # the system attribute of a trial: {"owner": ..., "beat": ..., "period": ...}
 DOUBTED = "satisfice:doubted"  # the system attribute of a trial whose worker may be dead: at which beat
@@ -105,15 +106,23 @@ class Lease:
         """Finish the trial with its value, which is stored when this returns; `BadValue` for what is not a finite number."""
         self._finish(TrialState.COMPLETE, [as_objective(value)])
 
-    def fail(self, reason: str) -> None:
-        """Finish the trial without a value, and store why."""
+    def fail(self, reason: str, trace: str = "") -> None:
+        """Finish the trial without a value, and store why, and where if that is known."""
+        with self.refused_if_finished():
+            write_text(self.study, self.trial_id, TRACE, trace)
         self._write(ERROR, reason[:LONGEST_REASON])
         self._finish(TrialState.FAIL, None)
 
-    def hand_over(self, by: str) -> None:
+    def check(self) -> None:
+        """Raise LeaseLost if the trial was finished by others; if the database is away, nothing is known."""
+        with suppress(StorageFailed):
+            if not self._finished and _optuna.trial_of(self.study, self.trial_id).state.is_finished():
+                raise self._lost()
+
+    def hand_over(self, by: str, key: str = "") -> None:
         """Leave the trial to a person: from now on nobody renews its lease, and nobody takes that for a death."""
         with self._turn:
-            self._write(BY_HAND, {"by": by})
+            self._write(BY_HAND, {"by": by, "key": key} if key else {"by": by})
             self._finished = True
 
     def prune(self) -> None:
@@ -137,8 +146,14 @@ class Lease:
                 self._finished = True
 
     def _write(self, key: str, value: Any) -> None:
-        try:
+        with self.refused_if_finished():
             _optuna.set_attribute(self.study, self.trial_id, key, value)
+
+    @contextmanager
+    def refused_if_finished(self) -> Iterator[None]:
+        """Within this context, LeaseLost is raised if somebody else has finished the trial."""
+        try:
+            yield
         except UpdateFinishedTrialError:
             raise self._lost() from None
 
@@ -148,7 +163,8 @@ class Lease:
 
     def _lost(self) -> LeaseLost:
         trial = _optuna.trial_of(self.study, self.trial_id)
-        why = trial.system_attrs.get(ERROR, "it has its value")
+        known = (trial.system_attrs.get(key) for key in (CANCELLED, ERROR))
+        why = next((each for each in known if each), "it has its value")
         return LeaseLost(f"Trial {trial.number} is {trial.state.name} already ({why}); the new result was not stored.")
 
 
@@ -201,14 +217,6 @@ def reclaim(study: optuna.Study, seen: dict[int, Look], now: Callable[[], float]
                 lost.append(trial_id)
         seen[trial_id] = Look(lease, time_now, silent, doubted)
     return lost
-
-
-def reason_of(problem: BaseException) -> str:
-    """Describe an exception in one line, even one that cannot be printed."""
-    try:
-        return f"{type(problem).__name__}: {problem}".strip()
-    except Exception:
-        return type(problem).__name__
 
 
 def _needs_leases(study: optuna.Study) -> bool:

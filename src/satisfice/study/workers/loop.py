@@ -13,17 +13,22 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.checks import as_objective
-from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures
+from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures, WrongType
 from satisfice.study import _optuna
+from satisfice.study.corrections import by_hand
 from satisfice.study.progress import Progress
-from satisfice.study.proposal import CANCELLED
+from satisfice.study.proposal import CANCELLED, CUT
 from satisfice.study.replay import StudyReplay
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.workers.interrupts import Interrupts
-from satisfice.study.workers.lease import PERIOD, Lease, Look, lease_of, reason_of, reclaim
+from satisfice.study.workers.lease import PERIOD, Lease, Look, lease_of, reclaim
+from satisfice.study.workers.traces import reason_of, trace_of
+from satisfice.types import Stoppable
 
 FAILURES = 5  # so many failures, if they are more than half of the evaluations, mean that the objective is broken
 PAUSE = 0.05  # seconds between two looks at the other workers
+LOOK = 1.0  # seconds between two looks whether an evaluation is still wanted
+DECIDED = "the study was decided"
 
 
 class Workers:
@@ -43,6 +48,8 @@ class Workers:
         Called with the study and each finished trial.
     progress, interrupts
         The progress bar, and the places where Ctrl-C takes effect.
+    cancel_running
+        Whether evaluations that run when the verdict is in are cancelled, those of other processes included.
     """
 
     def __init__(
@@ -55,12 +62,14 @@ class Workers:
         callbacks: tuple[Callable[[optuna.Study, FrozenTrial], None], ...],
         progress: Progress,
         interrupts: Interrupts,
+        cancel_running: bool = False,
     ) -> None:
         self._study, self._sampler = study, sampler
         self._prepare, self._objective = prepare, objective
         self._budget, self._value_range = sampler.config.budget or 0, sampler.config.value_range
         self._deadline, self._callbacks = deadline, callbacks
         self._progress, self._interrupts = progress, interrupts
+        self._cancel_running = cancel_running
         self._looks: dict[int, Look] = {}  # at the leases of all workers
         self._last_look = 0.0
         self._since = 0  # the number of the first trial of this call
@@ -126,6 +135,8 @@ class Workers:
         with self._sampler.replaying(self._study) as replay:
             answer, spent, ended = replay.answer(), replay.spent(), replay.endings
             self._progress.show(answer)
+        if answer.verdict != "open" and self._cancel_running:
+            self._cancel_others()
         if self._is_over() or answer.verdict != "open":
             return None
         return ended if spent < self._budget or self._await_others(ended) else None
@@ -182,14 +193,15 @@ class Workers:
                         if replay.spent(before=trial.number) >= self._budget:
                             return self._cancel(lease, "the budget was spent")
                         if replay.endings > ended and replay.answer().verdict != "open":
-                            return self._cancel(lease, "the study was decided")
+                            return self._cancel(lease, DECIDED)
                     try:
-                        given = self._prepare(trial)
+                        with lease.refused_if_finished():  # it took longer than a lease lasts, as in a frozen process
+                            given = self._prepare(trial)
                     except (SpaceExhausted, NoSurvivors) as problem:
                         self._cancel(lease, "nothing was left to ask for")
                         with self._sampler.replaying(self._study) as replay:
                             ended = replay.endings
-                        goes_on = self._await(ended, lambda replay: bool(replay.running))
+                        goes_on = self._await(ended, lambda replay: not all(map(by_hand, replay.running)))
                         self.nothing_left = None if goes_on or self._is_over() else str(problem)
                         return goes_on
                     failed = self._evaluate(lease, given)
@@ -197,7 +209,7 @@ class Workers:
                     self._cancel(lease, "interrupted", TrialState.FAIL)
                     raise
         except LeaseLost as problem:
-            if not self._abandoned:
+            if not self._abandoned and CUT not in _optuna.trial_of(self._study, lease.trial_id).system_attrs:
                 warnings.warn(f"An evaluation ended too late: {problem}", SatisficeWarning, stacklevel=2)
             return True
         for callback in self._callbacks:
@@ -205,6 +217,35 @@ class Workers:
         if failed:
             self._check_failures()
         return True
+
+    def _cancel_others(self) -> None:
+        """Cancel what is running, since the verdict is in. Who evaluates it learns of it within seconds."""
+        with self._lock:
+            mine = {lease.trial_id for lease in self._evaluating.values()}
+        running = _optuna.trials_of(self._study, TrialState.RUNNING)
+        for trial in running:
+            trial_id = _optuna.id_of(trial)
+            if trial_id in mine or lease_of(trial) is not None:  # what others than our workers run is theirs
+                with suppress(UpdateFinishedTrialError):
+                    _optuna.set_attribute(self._study, trial_id, CUT, len(self._study.get_trials(deepcopy=False)))
+                    _optuna.set_attribute(self._study, trial_id, CANCELLED, DECIDED)
+                    _optuna.set_state(self._study, trial_id, TrialState.FAIL)
+
+    def _call(self, lease: Lease, given: Any) -> object:
+        """Call the objective; one that can be ended is, when its trial is finished by others or the work has been stopped."""
+        if not isinstance(self._objective, Stoppable):
+            return self._objective(given)
+        next_look = time.monotonic() + LOOK
+
+        def look() -> None:
+            nonlocal next_look
+            if self._abandoned:
+                raise KeyboardInterrupt
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + LOOK
+                lease.check()
+
+        return self._objective.run(given, look)
 
     def _evaluate(self, lease: Lease, given: Any) -> bool:
         """Evaluate, and store the value or why there is none; whether the evaluation failed."""
@@ -215,17 +256,19 @@ class Workers:
             if self._abandoned:
                 raise KeyboardInterrupt
             with self._interrupts.allowed():
-                returned = self._objective(given)
+                returned = self._call(lease, given)
             value = as_objective(returned, self._value_range)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, LeaseLost):
             raise
         except optuna.TrialPruned:
             lease.prune()
             return False
         except BaseException as problem:
-            lease.fail(reason_of(problem))
+            trace = trace_of(problem)
+            lease.fail(reason_of(problem), trace)
+            self._progress.fail(reason_of(problem), trace)
             self._error = problem
-            if not isinstance(problem, Exception):
+            if not isinstance(problem, Exception) or (isinstance(problem, WrongType) and self._has_no_value()):
                 raise
             return True
         finally:
@@ -233,6 +276,12 @@ class Workers:
                 del self._evaluating[thread]
         lease.tell(value)
         return False
+
+    def _has_no_value(self) -> bool:
+        """Whether no evaluation of the study has given a value yet: then a wrong type is a mistake in the objective."""
+        with self._sampler.replaying(self._study) as replay:
+            ended, errors = replay.errors()
+        return len(errors) == ended
 
     def _check_failures(self) -> None:
         """Raise TooManyFailures if more than half of this call's evaluations have failed, and at least five."""
