@@ -179,6 +179,36 @@ def constraints():
     save(figure, "constraints")
 
 
+def prefer():
+    """The values of one search over what the settings cost, and the cost of the best certified one after each evaluation."""
+
+    def strength(p):
+        return 1.2 - 3 * (p["resin"] - 0.7) ** 2 - 2 * (p["cure"] / 60 - 0.6) ** 2
+
+    space = Space.of({"resin": (0.0, 1.0), "cure": (5.0, 60.0)})
+    search = Search(space, 1.0, prefer="9 resin + 0.05 cure", noise=0, seed=1)
+    costs, values, best = [], [], []
+    while len(costs) < 40 and not search.answer().done:
+        params = search.ask()
+        search.tell(params, strength(params))
+        costs.append(9 * params["resin"] + 0.05 * params["cure"])
+        values.append(strength(params))
+        preference = search.answer().preference
+        best.append(np.nan if preference is None else preference.cost)
+    answer = search.answer()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.5), constrained_layout=True)
+    good = np.array(values) >= 1
+    left.axhspan(1.0, 1.25, color=GREEN, alpha=0.12, lw=0)
+    left.plot(np.array(costs)[~good], np.array(values)[~good], "o", ms=4.5, mfc="white", color=GREY, label="not good")
+    left.plot(np.array(costs)[good], np.array(values)[good], "o", ms=4.5, color=BLUE, label="good")
+    left.plot(answer.preference.cost, answer.value, "*", ms=14, color=ORANGE, mec="white", label="the answer")
+    left.set(xlabel="cost", ylabel="strength", ylim=(-0.6, 1.25))
+    left.legend(loc="lower right", fontsize=8)
+    right.step(range(1, len(best) + 1), best, where="post", color=ORANGE)
+    right.set(xlabel="evaluations", ylabel="cost, of certified settings")
+    save(figure, "prefer")
+
+
 def report():
     """The top of the report that `make demo` wrote, in few colours."""
     page_file = Path(__file__).parent.parent / "out" / "report.html"
@@ -203,4 +233,5 @@ if __name__ == "__main__":
     models()
     rules()
     constraints()
+    prefer()
     report()

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from satisfice import BadInput
 from satisfice.sklearn import SatisficeSearchCV
 
 CANCER = load_breast_cancer(return_X_y=True)
@@ -255,3 +256,48 @@ def test_folds_run_in_parallel_with_the_same_result():
         one.fit(*CANCER).cv_results_["mean_test_score"], two.fit(*CANCER).cv_results_["mean_test_score"]
     )
     assert "mean_train_score" in two.cv_results_
+
+
+class TestSeveralTargets:
+    def test_all_of_them_must_be_reached(self):
+        search = SatisficeSearchCV(
+            DecisionTreeClassifier(random_state=0),
+            TREE,
+            target={"accuracy": 0.85, "f1": 0.85},
+            random_state=0,
+            budget=30,
+        ).fit(*CANCER)
+        assert search.verdict_ == "good"
+        assert [each.requirement.name for each in search.answer_.requirements] == ["accuracy", "f1"]
+        assert all(each.certificate.bound >= 0.85 for each in search.answer_.requirements)
+        same = [params == search.best_params_ for params in search.cv_results_["params"]]
+        assert search.best_score_ == pytest.approx(np.mean(search.cv_results_["mean_test_accuracy"][same]))
+        assert search.score(*CANCER) > 0.85
+        assert clone(search).get_params()["target"] == {"accuracy": 0.85, "f1": 0.85}
+
+    def test_a_metric_of_refit_and_further_metrics(self):
+        search = SatisficeSearchCV(
+            GaussianNB(), BAYES, target={"recall": ">= 0.5", "f1": 0.5}, scoring=["f1", "recall", "accuracy"], refit="f1",
+            random_state=0, budget=4,
+        ).fit(*CANCER)  # fmt: skip
+        assert "mean_test_accuracy" in search.cv_results_
+        assert search.best_score_ == pytest.approx(np.nanmean(search.cv_results_["mean_test_f1"]), abs=0.1)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"target": {"accuracy": 0.9}, "scoring": ["f1"]}, "`scoring` must return the metric 'accuracy', which"),
+            (
+                {"target": 0.9, "scoring": ["f1"]},
+                "`scoring` must be one metric, .* or `target` a dict with a score for each",
+            ),
+            (
+                {"target": {"a": 0.9}, "scoring": lambda e, X, y: {"a": 1.0}},
+                "`refit` must be the name of a metric, or False",
+            ),
+            ({"target": {"accuracy": 0.9, "f1": 0.9}, "noise": 0.1}, "`noise` must be left out where `target` has req"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, options, message):
+        with pytest.raises(BadInput, match=message):
+            SatisficeSearchCV(GaussianNB(), BAYES, budget=2, **options).fit(*CANCER)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from satisfice.gp.models import FixedModel
     from satisfice.report.page import write_report
-    from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.answer import Answer, PreferenceAnswer, RequirementAnswer
     from satisfice.search.gate_answer import CertifyAnswer
     from satisfice.search.search import Search
     from satisfice.search.specification import Requirement, Specification
@@ -51,6 +51,7 @@ __all__ = [
     "Mixture",
     "NoSurvivors",
     "NumericalFailure",
+    "PreferenceAnswer",
     "Requirement",
     "RequirementAnswer",
     "SatisficeError",
@@ -93,7 +94,7 @@ _MODULES = {
     ],
     "gp.models": ["FixedModel"],
     "report.page": ["write_report"],
-    "search.answer": ["Answer", "RequirementAnswer"],
+    "search.answer": ["Answer", "PreferenceAnswer", "RequirementAnswer"],
     "search.gate_answer": ["CertifyAnswer"],
     "search.search": ["Search"],
     "search.specification": ["Requirement", "Specification"],

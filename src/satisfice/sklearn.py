@@ -4,6 +4,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from satisfice.domain.space import Space
 from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
 from satisfice.search.search import Search
+from satisfice.search.specification import Requirement, Specification
 
 try:
     from sklearn.base import is_classifier  # type: ignore[import-untyped]
@@ -49,11 +51,15 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     space
         Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates.
     target
-        The score to reach; scores are better when larger, as everywhere in scikit-learn.
+        The score to reach; scores are better when larger, as everywhere in scikit-learn. Or a dict with a score for each of
+        several metrics, such as `{"accuracy": 0.93, "f1": 0.9}`, all of which must be reached; a text such as "<= 200" or a
+        `Requirement` says more.
     constraints
         What every candidate must satisfy, as in `Space.of`.
+    prefer
+        Which of the good candidates you would rather have, as in `find`.
     scoring
-        One metric, as in GridSearchCV.
+        One metric, as in GridSearchCV; with several targets what gives all of them, by default the scorers of these names.
     budget
         The largest number of evaluations, replicates and failures included.
     confidence
@@ -67,7 +73,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     n_jobs, pre_dispatch
         How the folds of one evaluation run in parallel.
     refit, cv, verbose, error_score, return_train_score
-        As in GridSearchCV.
+        As in GridSearchCV; with several targets, `refit=True` stands for the first of them.
     random_state
         The seed of the search and of the splits.
 
@@ -99,8 +105,9 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSearchCV._parameter_constraints,
         "space": "no_validation",  # `Space` says what is wrong with it
-        "target": [Real],
+        "target": [Real, dict, list, Requirement, Specification],
         "constraints": "no_validation",
+        "prefer": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
@@ -114,9 +121,10 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self,
         estimator: Any,
         space: Any,
-        target: float,
+        target: Any,
         *,
         constraints: Any = None,
+        prefer: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -147,6 +155,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.space = space
         self.target = target
         self.constraints = constraints
+        self.prefer = prefer
         self.budget = budget
         self.confidence = confidence
         self.noise = noise
@@ -162,34 +171,79 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> "SatisficeSearchCV":
         """Run the search; `params` go to the estimator, the scorer and the splitter as in GridSearchCV."""
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise BadInput(f"`scoring` must be one metric, the one that has the target; got {self.scoring!r:.80}.")
+        self._specification = _specification(self.target)
+        if self._specification is None and isinstance(self.scoring, list | tuple | set | dict):
+            raise BadInput(
+                f"`scoring` must be one metric, the one that has the target, or `target` a dict with a score for each; got "
+                f"{self.scoring!r:.80}."
+            )
+        if self._specification is not None and callable(self.scoring) and self.refit is True:
+            raise BadInput(
+                "`refit` must be the name of a metric, or False, where `scoring` is a function of several metrics."
+            )
         self._folds = None  # what a number of folds means
         if self.cv is None or isinstance(self.cv, Integral):
             self._folds = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
             self._folds.shuffle = True
         super().fit(X, y, **params)
         if not callable(self.refit):  # a callable chooses for itself
-            scores = self.cv_results_["mean_test_score"]
+            scores = self.cv_results_[f"mean_test_{self._metric}"]
             same = [candidate == self.best_params_ for candidate in self.cv_results_["params"]]
             self.best_score_ = float(np.nanmean(scores[same]))
         return self
+
+    @property
+    def _metric(self) -> str:
+        """The metric of `best_score_`."""
+        specification = _specification(self.target)
+        if specification is None:
+            return "score"
+        return self.refit if isinstance(self.refit, str) else specification.names[0]
+
+    def _get_scorers(self) -> Any:
+        specification = _specification(self.target)
+        if specification is None:
+            return super()._get_scorers()
+        several = copy.copy(self)
+        several.scoring = list(specification.names) if self.scoring is None else self.scoring
+        scorers, metric = super(SatisficeSearchCV, several)._get_scorers()
+        return scorers, self._metric if metric is True else metric
+
+    def _check_refit_for_multimetric(self, scores: Any) -> None:
+        if self.refit is not True:  # which stands for the first target
+            super()._check_refit_for_multimetric(scores)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Score the best estimator, by the metric of `refit`; with several targets and `refit=True` by the first of them."""
+        if self.refit is not True or _specification(self.target) is None:
+            return super().score(X, y, **params)
+        first = copy.copy(self)
+        first.refit = self._metric
+        return super(SatisficeSearchCV, first).score(X, y, **params)
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None) -> None:
         """Ask, evaluate and tell until the verdict is no longer open or the budget is spent."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         split = self._splitter(seed)
+        resampled = split(0) is not None
+        target: Any = self.target
+        if self._specification is not None:
+            target = [
+                replace(each, noise="learn") if each.noise is None and resampled and not each.counts_passes else each
+                for each in self._specification
+            ]
         search = Search(
             Space.of(self.space, self.constraints),
-            self.target,
+            target,
             self.rule,
             model=self.model,
-            noise="learn" if self.noise is None and split(0) is not None else self.noise,
+            noise="learn" if self.noise is None and resampled and self._specification is None else self.noise,
             confidence=self.confidence,
+            prefer=self.prefer,
             value_range=self.value_range,
             seed=seed,
         )
-        self._rows: list[tuple[dict[str, Any], float]] = []  # the parameters and the score of each row of the results
+        self._rows: list[tuple[dict[str, Any], Any]] = []  # the parameters and the score of each row of the results
         answer, problem = search.answer(), ""
         with _task(self, callback_ctx, "search", int(self.budget), one_by_one=True) as task:
             for number in range(self.budget):
@@ -205,15 +259,15 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 else:
                     self._rows.append((params, score))
                     limits = search.config.value_range
-                    if limits is not None and not limits[0] <= score <= limits[1]:
+                    if limits is not None and self._specification is None and not limits[0] <= score <= limits[1]:
                         problem, score = f"{params}: the score {score:g} lies outside of {limits}", np.nan
                         warnings.warn(problem, FitFailedWarning, stacklevel=2)
-                if np.isfinite(score):
+                if _is_finite(score):
                     search.tell(params, score)
                 else:
                     search.fail(params)
                 answer = search.answer()
-                if answer.verdict != "open":
+                if answer.done:
                     break
         if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
@@ -222,11 +276,11 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _evaluate(
         self, evaluate_candidates: Callable[..., dict[str, Any]], params: dict[str, Any], cv: Any, task: Any
-    ) -> float:
-        """The mean test score of one candidate; not a finite number if some fold had none."""
+    ) -> Any:
+        """The mean test score of one candidate, or those of all metrics; not a finite number if some fold had none."""
         folds = 0 if task is None else self.n_splits_  # which older versions do not know before the end
         with _task(self, task, "evaluation", folds, one_by_one=False) as inner, warnings.catch_warnings():
-            if not all(np.isfinite(score) for _, score in self._rows):
+            if not all(_is_finite(score) for _, score in self._rows):
                 warnings.filterwarnings("ignore", message=NOT_FINITE)  # it would be said again at every evaluation
             context = {} if inner is None else {"callback_ctx": inner}
             try:
@@ -235,6 +289,11 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                 if ALL_FAILED not in str(error) or self.error_score == "raise":
                     raise
                 raise _AllFoldsFailed(str(error)) from error
+        if self._specification is not None:
+            missing = [name for name in self._specification.names if f"mean_test_{name}" not in results]
+            if missing:
+                raise BadInput(f"`scoring` must return the metric {missing[0]!r}, which `target` names.")
+            return {name: float(results[f"mean_test_{name}"][-1]) for name in self._specification.names}
         if "mean_test_score" not in results:
             raise BadInput("`scoring` must return one number; got a callable that returns several scores.")
         return float(results["mean_test_score"][-1])
@@ -257,6 +316,23 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         if callable(refit):
             return int(super()._select_best_index(refit, refit_metric, results))
         return [params for params, _ in self._rows].index(self.answer_.params or {})
+
+
+def _specification(target: Any) -> Specification | None:
+    """The requirements, None for one score; a number in a dict is what its metric must reach."""
+    if isinstance(target, Real):
+        return None
+    if isinstance(target, dict):
+        target = {
+            name: Requirement(name, ">=", float(each)) if isinstance(each, Real) else each
+            for name, each in target.items()
+        }
+    return Specification.of(target)
+
+
+def _is_finite(score: Any) -> bool:
+    """Whether a score, or each of several, is a finite number."""
+    return all(map(np.isfinite, score.values())) if isinstance(score, dict) else bool(np.isfinite(score))
 
 
 @contextmanager

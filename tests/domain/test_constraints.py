@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from scipy.optimize import minimize
 
 from satisfice import BadInput, Mixture, Space
-from satisfice.domain.constraints import linear_form
+from satisfice.domain.linear import linear_form
 from satisfice.domain.polytope import Polytope
 from satisfice.domain.product import Product
 from satisfice.domain.region import Region
@@ -66,6 +66,8 @@ def test_a_text_with_two_relations_is_two_constraints():
         ("__import__('os') <= 1", "cannot read"),
         ("a <= 1e999", "finite numbers"),
         ("a 2 b <= 1", "cannot read '2 b'"),
+        ("a + <= 1", "ends too early"),
+        ("2 * / a <= 1", "cannot read"),
     ],
 )
 def test_a_text_that_cannot_be_read_is_refused(text, message):

@@ -273,7 +273,7 @@ class TestNothingGood:
         assert "no setting meets all requirements" in str(answer)
 
     def test_a_requirement_out_of_reach_alone_is_named(self):
-        grid = Finite(np.array([[a, b] for a in (0.0, 0.5, 1.0) for b in (0.0, 1.0)]))
+        grid = Finite(np.array([[a, b] for a in (0.0, 0.5, 1.0) for b in (0.0, 1.0)]) + np.arange(6)[:, None] / 100)
         target = [Requirement("a", ">=", 2, noise=0), Requirement("b", ">=", 0.5, noise=0)]
         answer = run(
             Search(grid, target, "random", seed=1, give_up=False), lambda x: dict(zip("ab", x, strict=True)), 6

@@ -140,6 +140,24 @@ def probability_score(belief: AnyBelief, level: Level) -> MixedScore | SumScore:
     return MixedScore(belief, partial(standard_score, level=level), mix_standard_scores)
 
 
+def log_probability_score(belief: AnyBelief, level: Level) -> SumScore:
+    """log P(f(x) >= level) under the mixture, or the sum of these for several requirements.
+
+    Parameters
+    ----------
+    belief
+        The members and their weights.
+    level
+        The value to reach; for several requirements one each.
+
+    Returns
+    -------
+    SumScore
+        The score as a function of points.
+    """
+    return _summed(belief, log_probability, level)
+
+
 def excess_score(belief: AnyBelief, level: Level) -> MixedScore | SumScore:
     """log E[max(0, f(x) - level)] under the mixture.
 

@@ -36,7 +36,7 @@ class Outlook(NamedTuple):
     best_bet: float  # the largest P(f(x) >= target) of a single point
 
 
-def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outlook:
+def outlook(belief: Belief, rng: Generator, *, learned_from: int | None, points: Array | None = None) -> Outlook:
     """Estimate P(max f >= target) by joint draws at points all over the domain, near the best ones, and where good is likeliest.
 
     Parameters
@@ -47,17 +47,20 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
         The random numbers of the draws.
     learned_from
         The number of different points from which the model was learned; None if it was known beforehand.
+    points
+        Where to look, the most promising points (m, d) first; None for the whole domain.
 
     Returns
     -------
     Outlook
         The probability, and that of the best point.
     """
-    if len(belief.best):
-        sure = float(belief.probability_good(belief.best).max())
+    likely = belief.best if points is None else points
+    if len(likely):
+        sure = float(belief.probability_good(likely).max())
         if sure >= SURE:
             return Outlook(sure, sure)
-    points = _likeliest(belief, rng)
+    points = _likeliest(belief, rng) if points is None else points[:DRAWN]
     normal = rng.standard_normal((len(points), DRAWS))
     doubt = 0.0
     if learned_from is not None:
@@ -68,7 +71,9 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None) -> Outl
     return Outlook(doubt + (1 - doubt) * max(hope, best), best)
 
 
-def joint_outlook(belief: JointBelief, rng: Generator, *, learned_from: Sequence[int | None]) -> Outlook:
+def joint_outlook(
+    belief: JointBelief, rng: Generator, *, learned_from: Sequence[int | None], points: Array | None = None
+) -> Outlook:
     """Estimate P(f_i(x) >= target_i for all i at some x), by independent joint draws of each requirement's function.
 
     A requirement whose model is disregarded is no obstacle anywhere. They are disregarded together, since it is the number of
@@ -82,17 +87,20 @@ def joint_outlook(belief: JointBelief, rng: Generator, *, learned_from: Sequence
         The random numbers of the draws.
     learned_from
         As in `outlook`, for each requirement.
+    points
+        As in `outlook`.
 
     Returns
     -------
     Outlook
         The probability, and that of the best point.
     """
-    if len(belief.best):
-        sure = float(belief.probability_good(belief.best).max())
+    likely = belief.best if points is None else points
+    if len(likely):
+        sure = float(belief.probability_good(likely).max())
         if sure >= SURE:
             return Outlook(sure, sure)
-    points = _likeliest(belief, rng)
+    points = _likeliest(belief, rng) if points is None else points[:DRAWN]
     good = np.ones((len(points), DRAWS), dtype=bool)
     uniform = (np.arange(DRAWS) + 0.5) / DRAWS
     for part, count in zip(belief.parts, learned_from, strict=True):

@@ -7,6 +7,7 @@ nothing of the error that the candidates share.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -227,8 +228,23 @@ class ReplicationPlan:
     margin: float
 
 
+Worth = Callable[[int], float]
+
+
+def even(index: int) -> float:
+    """What certifying a point is worth where all good points are: one."""
+    return 1.0
+
+
 def plan_replication(
-    test: EProcess, prospects: list[Prospect], target: float, delta: float, tested: int, evaluations: int, repeats: int
+    test: EProcess,
+    prospects: list[Prospect],
+    target: float,
+    delta: float,
+    tested: int,
+    evaluations: int,
+    repeats: int,
+    worth: Worth = even,
 ) -> ReplicationPlan:
     """Compare what it would cost to certify each prospect.
 
@@ -248,13 +264,15 @@ def plan_replication(
         The number of candidates so far.
     evaluations, repeats
         The number of evaluations so far, and how many of them are fresh values.
+    worth
+        What certifying the point of an observation is worth: the price is the cost divided by that.
 
     Returns
     -------
     ReplicationPlan
         The point to replicate, if one is affordable.
     """
-    return cheapest_plan(costs_of(test, prospects, target, delta, tested), delta, tested, evaluations, repeats)
+    return cheapest_plan(costs_of(test, prospects, target, delta, tested), delta, tested, evaluations, repeats, worth)
 
 
 def costs_of(
@@ -274,16 +292,17 @@ def costs_of(
 
 
 def cheapest_plan(
-    costs: dict[Prospect, float], delta: float, tested: int, evaluations: int, repeats: int
+    costs: dict[Prospect, float], delta: float, tested: int, evaluations: int, repeats: int, worth: Worth = even
 ) -> ReplicationPlan:
     """The plan for what each prospect costs; the other parameters are those of `plan_replication`."""
     affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
     margin = float(np.sqrt(2 * -np.log(level(delta, tested + 1)) / affordable))
     if not costs:
         return ReplicationPlan(None, None, np.inf, margin)
-    chosen = min(costs, key=lambda prospect: costs[prospect])
-    for prospect, cost in costs.items():
-        if prospect.current and cost <= LOYALTY * costs[chosen]:
+    prices = {prospect: cost / worth(prospect.index) for prospect, cost in costs.items()}
+    chosen = min(prices, key=lambda prospect: prices[prospect])
+    for prospect, price in prices.items():
+        if prospect.current and price <= LOYALTY * prices[chosen]:
             chosen = prospect
     return ReplicationPlan(
         chosen.index if costs[chosen] <= affordable else None, chosen.index, float(costs[chosen]), margin

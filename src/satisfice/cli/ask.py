@@ -39,7 +39,7 @@ def ask(
     """
     from satisfice.extras import load_extra
     from satisfice.report.files import write_file
-    from satisfice.study.sheet import excel_sheet, sheet
+    from satisfice.study.sheet import excel_sheet, result_columns, sheet
 
     if waiting and count is not None:
         raise BadInput("`--waiting` lists what was asked before and asks for nothing; leave out `-n`.")
@@ -72,12 +72,17 @@ def ask(
     if as_json:
         print(finite_json({"name": name, "asked": [{"number": each.number, "params": dict(each)} for each in asked]}))
     elif asked:
+        columns = " and ".join(f"`{each}`" for each in result_columns(search.config))
+        columns = f"the column {columns}" if len(result_columns(search.config)) == 1 else f"the columns {columns}"
+        words = ["VALUE"]
+        if search.config.specification is not None:
+            words = [f"{each}=VALUE" for each in search.config.specification.names]
         print(grid(["number", *asked[0]], [[each.number, *each.values()] for each in asked]))
         if file is not None:
             tell = study_line("tell", storage, name, str(file))
-            print(plain(f"the sheet is {file}: fill in the column `value`, then {tell}"))
+            print(plain(f"the sheet is {file}: fill in {columns}, then {tell}"))
         else:
-            print(plain(f"then, for each: {study_line('tell', storage, name, 'NUMBER', 'VALUE')}"))
+            print(plain(f"then, for each: {study_line('tell', storage, name, 'NUMBER', *words)}"))
     else:
         print("no experiment waits for its result")
     return 0

@@ -13,8 +13,8 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.objective import CommandObjective, filled
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, write_csv
-from satisfice.cli.params import read_constraints, read_params
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, target_json, write_csv
+from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
 from satisfice.cli.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
 
 
-@options.command("--target T --param NAME=... [OPTIONS] -- PROGRAM ...")
+@options.command("--target T | --require NAME>=T --param NAME=... [OPTIONS] -- PROGRAM ...")
 @options.problem_options
 @click.option("--value", "key", metavar="KEY", help="The JSON entry that holds the value.")
 @click.option("--regex", type=options.REGEX, metavar="PATTERN", help="What finds the value in the output.")
@@ -43,9 +43,11 @@ EXIT_CODES = {"good": 0, "open": 3, "none": 4, "unlikely": 5}
     "Problem",
     options=[
         "--target",
+        "--require",
         "--param",
         "--constraint",
         "--mixture",
+        "--prefer",
         "--minimize",
         "--noise",
         "--range",
@@ -85,7 +87,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     Constraints on the parameters
     -----------------------------
     --constraint "a + 2 b <= 1"     a linear one, with <= or >=
-    --mixture a,b,c=1               parts of a whole: their sum; write ranges as 0.0:1.0
+    --mixture a,b,c=1               parts of a whole: their sum; ranges as 0.0:1.0
+
+    Which good setting
+    ------------------
+    --prefer "a + 2 b"              goes on for a cheaper one, within the budget
+    --prefer a=0.3,b=2              goes on for one that is nearer to this setting
 
     The value, as your program prints it
     ------------------------------------
@@ -102,6 +109,12 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     read in the very first one, the search ends at once. A note shows the line
     that the first value was read from.
 
+    Several requirements
+    --------------------
+    --require "accuracy>=0.93" --require "p99<=200" takes the place of --target.
+    The last line is then a JSON object with all of them, such as
+    {"accuracy": 0.94, "p99": 180, "size": 12}; further entries are kept.
+
     Exit codes
     ----------
     0 good, 3 open, 4 none, 5 unlikely, 2 wrong input, 1 too many failures,
@@ -114,8 +127,10 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     space: Any = read_params(given.params)
     if given.key is not None and given.regex is not None:
         raise BadInput("`--value` and `--regex` both say where the value is; use one of them.")
+    given.target = options.target_of(given)
     tell = None if given.quiet else _show_first_value
     objective = CommandObjective(invocation.program, given.each, given.key, given.regex, tell)
+    objective.names = getattr(given.target, "names", ())
     objective.check(space)
     line = command_line(invocation.words, given.storage)
     with Ending() as ending:
@@ -130,7 +145,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     if given.csv is not None:
         write_csv(stored_study(given.storage, given.name), given.csv)
     if given.as_json and given.csv != STDOUT:
-        print(answer_json(answer, name=given.name, target=given.target))
+        print(answer_json(answer, name=given.name, target=target_json(given.target)))
     elif given.csv != STDOUT:
         print(columns([*answer.lines, *_what_next(given, answer, objective)]))
     return EXIT_CODES[answer.verdict]
@@ -139,16 +154,20 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
 def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, line: str) -> "Answer":
     """Run the search."""
     from satisfice.domain.space import Space
+    from satisfice.search.config import SearchConfig
     from satisfice.search.search import Search
     from satisfice.study.find import find
+    from satisfice.study.values import directions_of
     from satisfice.study.workers.storage import open_storage, open_study
 
     space = Space.of(params, read_constraints(given.constraints, given.mixtures))
     problem = {name: getattr(given, name) for name in ("noise", "confidence", "value_range")}
     problem["direction"] = "minimize" if given.minimize else "maximize"
-    Search(space.domain, given.target, **problem)  # wrong input is refused before there is a study
+    problem["prefer"] = read_preference(given.prefer)
+    Search(space, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
-    _remember(open_study(given.name, storage, direction=problem["direction"]), given.name, objective.words, line)
+    directions = directions_of(SearchConfig(given.target, problem["direction"]))
+    _remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
     names = ("budget", "timeout", "n_jobs", "cancel_running", "name", "history", "seed")
     budget = {name: getattr(given, name) for name in names}
     progress: Any = False if given.quiet else "log"

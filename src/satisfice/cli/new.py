@@ -7,17 +7,28 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.output import columns
-from satisfice.cli.params import read_constraints, read_params
+from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import existing_names, hidden, study_line
 from satisfice.errors import BadInput
 
 
-@options.command("--target T --param NAME=... [OPTIONS]")
+@options.command("--target T | --require NAME>=T --param NAME=... [OPTIONS]")
 @options.problem_options
 @options.study_options
 @click.option_panel(
     "Problem",
-    options=["--target", "--param", "--constraint", "--mixture", "--minimize", "--noise", "--range", "--confidence"],
+    options=[
+        "--target",
+        "--require",
+        "--param",
+        "--constraint",
+        "--mixture",
+        "--prefer",
+        "--minimize",
+        "--noise",
+        "--range",
+        "--confidence",
+    ],
 )
 @click.option_panel("Search", options=["--history", "--seed"])
 @click.option_panel("Study", options=["--storage", "--name", "--help"])
@@ -43,14 +54,15 @@ def new(**values: Any) -> int:
     from satisfice.study.open_search import open_search
 
     given = SimpleNamespace(**values)
-    space = read_params(given.params)
+    space, target = read_params(given.params), options.target_of(given)
     if given.name in existing_names(given.storage):
         raise BadInput(
             f"`--name`: there is a study {given.name!r:.80} already. Go on with it by `satisfice ask`, or choose another name."
         )
     search = open_search(
-        given.name, given.storage, space, given.target,
-        constraints=read_constraints(given.constraints, given.mixtures), direction="minimize" if given.minimize else "maximize",
+        given.name, given.storage, space, target,
+        constraints=read_constraints(given.constraints, given.mixtures), prefer=read_preference(given.prefer),
+        direction="minimize" if given.minimize else "maximize",
         **{name: getattr(given, name) for name in ("noise", "confidence", "value_range", "history", "seed")},
     )  # fmt: skip
     rows = [("study", f"{given.name!r} in {hidden(given.storage)}"), ("target", goal(search.config))]

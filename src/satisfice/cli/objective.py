@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value
+from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value, read_values
 from satisfice.cli.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
@@ -38,6 +38,8 @@ class CommandObjective:
         The entry of a JSON object on the last line that holds the value; `satisfice.cli.value` says what is read without it.
     pattern
         What finds the value in the output, in place of the key.
+    names
+        The entries of that object that hold the values of requirements; then the objective returns a dict.
     on_first
         Called once, with the first value and the line that it was read from.
     """
@@ -47,6 +49,7 @@ class CommandObjective:
     key: str | None = None
     pattern: re.Pattern[str] | None = None
     on_first: Callable[[PrintedValue], None] | None = None
+    names: Sequence[str] = ()
     running: int = 0  # runs in progress
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -75,11 +78,11 @@ class CommandObjective:
         if not placeholders(self.words[0]) and shutil.which(filled(self.words[0], {})) is None:
             raise BadInput(f"There is no program {self.words[0]!r}; check its name and your PATH.")
 
-    def __call__(self, params: Mapping[str, Any]) -> float:
-        """Return the value that the command prints for these parameters."""
+    def __call__(self, params: Mapping[str, Any]) -> float | dict[str, Any]:
+        """Return the value, or the values of the requirements, that the command prints for these parameters."""
         return self.run(params, lambda: None)
 
-    def run(self, params: Mapping[str, Any], look: Callable[[], None]) -> float:
+    def run(self, params: Mapping[str, Any], look: Callable[[], None]) -> float | dict[str, Any]:
         """Return the value, and call `look` about ten times a second; what it raises ends the run.
 
         Parameters
@@ -91,8 +94,8 @@ class CommandObjective:
 
         Returns
         -------
-        float
-            The value.
+        float or dict
+            The value, or the values of the requirements.
         """
         with self._lock:
             self.running += 1
@@ -104,7 +107,7 @@ class CommandObjective:
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             raise CommandFailed(f"{ended}{last_words(err or out)}", _tail(err or out))
-        printed = read_value(out, self.key, cut, self.pattern)
+        printed = read_values(out, self.names, cut) if self.names else read_value(out, self.key, cut, self.pattern)
         with self._lock:
             tell, self.on_first = self.on_first, None
         if tell is not None:

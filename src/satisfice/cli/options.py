@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import rich_click as click
@@ -143,10 +144,43 @@ def study_options(function: Callable[..., int]) -> Callable[..., int]:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 
+def target_of(given: SimpleNamespace) -> Any:
+    """The target of the command line, a number or requirements.
+
+    Parameters
+    ----------
+    given
+        The values of the options.
+
+    Returns
+    -------
+    float or Specification
+        What `find` takes as `target`.
+    """
+    if bool(given.requires) == (given.target is not None):
+        raise BadInput("Give either `--target`, the value that is good enough, or `--require` once or several times.")
+    if not given.requires:
+        return given.target
+    from satisfice.search.specification import Specification
+
+    wrong = {"--minimize": given.minimize, "--noise": given.noise is not None, "--range": given.value_range is not None}
+    for option, used in {**wrong, "--value": getattr(given, "key", None) is not None}.items():
+        if used:
+            raise BadInput(f"`{option}` belongs to `--target`; leave it out beside `--require`.")
+    return Specification.of(list(given.requires))
+
+
 def problem_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that say what is searched for."""
     given = (
-        click.option("--target", type=NUMBER, required=True, metavar="T", help="The value that is good enough."),
+        click.option("--target", type=NUMBER, metavar="T", help="The value that is good enough."),
+        click.option(
+            "--require",
+            "requires",
+            multiple=True,
+            metavar="NAME>=T",
+            help="A requirement, in place of --target; repeatable.",
+        ),
         click.option(
             "--param", "params", multiple=True, required=True, metavar="NAME=...", help="A parameter; see below."
         ),
@@ -159,6 +193,11 @@ def problem_options(function: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option(
             "--mixture", "mixtures", multiple=True, metavar="A,B=TOTAL", help="Parameters that are parts of a whole."
+        ),
+        click.option(
+            "--prefer",
+            metavar="COST",
+            help='A cost of the parameters, smaller is better, such as "a + 2 b"; or a setting.',
         ),
         click.option("--minimize", is_flag=True, help="Small values are good."),
         click.option("--noise", type=NOISE, metavar="0|SD|learn", help="No noise, its standard deviation, or unknown."),

@@ -15,7 +15,7 @@ from satisfice.plaintext import plain
 if TYPE_CHECKING:
     import optuna
 
-    from satisfice.search.answer import Answer
+    from satisfice.search.answer import Answer, RequirementAnswer
 
 STDOUT = Path("-")
 
@@ -62,7 +62,29 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     said = {name: getattr(answer, name) for name in names}
     if answer.certificate is not None:
         said["certificate"] = dict(vars(answer.certificate))
+    if answer.requirements:
+        said["requirements"] = [_requirement(each) for each in answer.requirements]
+        said["conflicts"] = answer.conflicts
+    if answer.preference is not None:
+        said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
+
+
+def _requirement(each: "RequirementAnswer") -> dict[str, Any]:
+    """A requirement and what is known of it, for JSON."""
+    certificate = None if each.certificate is None else dict(vars(each.certificate))
+    names = ("value", "interval", "probability", "critical", "hope")
+    return {
+        "name": each.requirement.name,
+        "requirement": str(each.requirement),
+        **{name: getattr(each, name) for name in names},
+        "certificate": certificate,
+    }
+
+
+def target_json(target: Any) -> Any:
+    """The target for JSON: a number, or requirements as texts."""
+    return [str(each) for each in target] if hasattr(target, "names") else target
 
 
 def grid(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

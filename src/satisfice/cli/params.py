@@ -90,6 +90,30 @@ def read_constraints(texts: Sequence[str], mixtures: Sequence[str]) -> list[Any]
     return [*texts, *wholes]
 
 
+def read_preference(text: str | None) -> str | dict[str, float | str] | None:
+    """Return what `--prefer` gives: a sum of parameters, or a setting such as `a=0.3,b=2` as a centre.
+
+    Parameters
+    ----------
+    text
+        The text, None if there is none.
+
+    Returns
+    -------
+    str or dict or None
+        What `find` takes as `prefer`.
+    """
+    if text is None or "=" not in text:
+        return text
+    centre: dict[str, float | str] = {}
+    for part in text.split(","):
+        name, equals, written = part.partition("=")
+        if not (equals and name.strip() and written.strip()):
+            raise BadInput(f"--prefer {text}: write a cost such as 'a + 2 b', or a setting such as a=0.3,b=2.")
+        centre[name.strip()] = _number_or_text(written.strip())
+    return centre
+
+
 def _number_or_text(text: str) -> float | str:
     number = read_number(text)
     return text if number is None else number

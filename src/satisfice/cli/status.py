@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import FILE, command, json_option, study_options
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, grid, write_csv
+from satisfice.cli.output import STDOUT, answer_json, check_output, columns, grid, target_json, write_csv
 from satisfice.cli.studies import stored_study
 from satisfice.plaintext import plain
 
@@ -38,7 +38,11 @@ def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
     waiting = [each for each in seen.evaluations if each.state == "waiting"]
     if as_json:
         config, asked = seen.config, [{"number": each.number, "params": each.params} for each in waiting]
-        print(answer_json(seen.answer, name=name, target=config and config.target, running=running, waiting=asked))
+        print(
+            answer_json(
+                seen.answer, name=name, target=config and target_json(config.target), running=running, waiting=asked
+            )
+        )
         return 0
     target = "not known yet: the search is just starting" if seen.config is None else goal(seen.config)
     print(columns([*seen.answer.lines, ("target", target), *([("running", f"{running}")] if running else [])]))

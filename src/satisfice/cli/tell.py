@@ -25,11 +25,11 @@ by_option = click.option("--by", default="", metavar="WHO", help="Who says so, f
 
 @command(negative=True)
 @click.argument("what", metavar="SHEET|NUMBER")
-@click.argument("value", type=NUMBER, required=False)
+@click.argument("values", nargs=-1, metavar="[VALUE|NAME=VALUE...]")
 @study_options
 @correct_option
 @by_option
-def tell(what: str, value: float | None, storage: str, name: str, correct: bool, by: str) -> int:
+def tell(what: str, values: tuple[str, ...], storage: str, name: str, correct: bool, by: str) -> int:
     """Tell results: a filled sheet (CSV or Excel), or the value of one experiment.
 
     A sheet with a wrong cell changes nothing, and the message names the cell. Rows that are still empty go on waiting.
@@ -39,26 +39,42 @@ def tell(what: str, value: float | None, storage: str, name: str, correct: bool,
     -------
     satisfice tell sheet.csv
     satisfice tell 7 81.3
+    satisfice tell 7 yield=81.3 impurity=1.2
 
     The cells of a sheet
     --------------------
-    value                    81.3, with a decimal point; or the word failed
+    value                    81.3, with a decimal point; or the word failed;
+                             a column for each requirement, if there are any
     error                    why an experiment failed; empty otherwise
     """
     from satisfice.study.sheet import tell_sheet
 
-    if value is None and read_number(what) is not None and not Path(what).exists():
+    if not values and read_number(what) is not None and not Path(what).exists():
         raise BadInput(f"`VALUE` must follow the number of the experiment, as in: satisfice tell {what} 81.3")
-    number = None if value is None else TRIAL.convert(what, None, None)
+    number = TRIAL.convert(what, None, None) if values else None
+    value = _told(values)
     search = stored_search(storage, name)
     if number is None:
         done = tell_sheet(search, Path(what), correct=correct, by=by)
         print(plain(f"{what}: {done}"))
     else:
-        print(f"{number}: {search.tell(number, value, correct=correct, by=by)}")  # type: ignore[arg-type]
+        print(f"{number}: {search.tell(number, value, correct=correct, by=by)}")
     answer = search.answer()
     print(columns([*answer.lines[:2], *(line for line in answer.lines if line[0] == "evaluations")]))
     return 0
+
+
+def _told(values: tuple[str, ...]) -> float | dict[str, float]:
+    """The value on the command line, or the values by their names."""
+    if len(values) == 1 and "=" not in values[0]:
+        found: float = NUMBER.convert(values[0], None, None)
+        return found
+    named = dict(text.rpartition("=")[::2] for text in values)
+    if len(named) < len(values) or "" in named:
+        raise BadInput(
+            f"`VALUE` must be one number, or NAME=NUMBER for each requirement; got {' '.join(values)!r:.80}."
+        )
+    return {name: NUMBER.convert(text, None, None) for name, text in named.items()}
 
 
 def _ending(name: str, text: str) -> click.RichCommand:

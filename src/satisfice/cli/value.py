@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,9 @@ class Unreadable(CommandFailed, WrongType):
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """A value and the line it was read from."""
+    """A value, or several by their names, and the line it was read from."""
 
-    value: float
+    value: float | dict[str, Any]
     line: str
 
 
@@ -89,6 +90,35 @@ def read_value(
         if number is not None:
             return PrintedValue(_finite(number), line)
     raise Unreadable(f"no printed line ends with a number{last_words(out)}; {HINT}")
+
+
+def read_values(out: bytes, names: Sequence[str], cut: bool = False) -> PrintedValue:
+    """Return the values in the JSON object on the last line that a command printed.
+
+    Parameters
+    ----------
+    out
+        The standard output.
+    names
+        The entries that must be numbers; the others are kept as they are.
+    cut
+        Whether the beginning of the output is missing.
+
+    Returns
+    -------
+    PrintedValue
+        All entries, and the line.
+
+    Raises
+    ------
+    CommandFailed
+        If there is no such object, or an entry is missing or no finite number.
+    """
+    text = COLOURS.sub("", out.decode(errors="replace"))
+    lines = [line.strip() for line in text.splitlines()[1 if cut else 0 :]]
+    line = next((line for line in reversed(lines) if line), "nothing")
+    entry = _object(line)
+    return PrintedValue({**(entry or {}), **{name: _entry(entry, name, line) for name in names}}, line)
 
 
 def last_words(output: bytes) -> str:
@@ -166,7 +196,9 @@ def _entry(entry: dict[str, Any] | None, key: str | None, line: str) -> float:
         raise Unreadable(f"the last printed line is not a JSON object with {name!r}: {line[-SHOWN:]}")
     if name not in entry:
         names = ", ".join(map(repr, entry))[:SHOWN]
-        raise Unreadable(f"the JSON object on the last line has no {name!r}; it has {names or 'nothing'}: see --value")
+        raise Unreadable(
+            f"the JSON object on the last line has no {name!r}; it has {names or 'nothing'}: see --value and --require"
+        )
     value = entry[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unreadable(f"{name!r} must be a number; got {json.dumps(value):.80}")

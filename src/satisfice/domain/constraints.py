@@ -1,50 +1,17 @@
-"""Constraints on the parameters that are known before an evaluation: linear ones as text, predicates, and parts of a whole."""
+"""Constraints on the parameters that are known before an evaluation: linear ones, functions, and parts of a whole."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.domain.parameters import Categorical, Integer, Parameter, Real, is_number
+from satisfice.domain.linear import EXAMPLE, Linear, linear_constraints
+from satisfice.domain.parameters import Integer, Parameter, Real, is_number
 from satisfice.errors import BadInput
 
-ROUNDING = 1e-12  # a sum may exceed its bound by this share of its terms: 0.1 + 0.2 is more than 0.3
 WHOLE = 1e-6  # the parts of a whole may miss their total by this share of it
-RELATION = re.compile(r"<=|>=|=<|=>|==|!=|<|>|=")
-NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-EXAMPLE = "a linear constraint such as 'a + 2 b <= 1'"
-
-
-@dataclass(frozen=True)
-class Linear:
-    """sum of weight * parameter <= bound.
-
-    Parameters
-    ----------
-    text : str
-        The constraint as it was written.
-    weights : mapping of names to float
-        The parameters that it is about.
-    bound : float
-        The largest value of the sum.
-    """
-
-    text: str
-    weights: Mapping[str, float]
-    bound: float
-
-    def __str__(self) -> str:
-        return repr(self.text)
-
-    def holds(self, columns: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
-        """Whether it holds for each row of a table, up to the rounding of floats."""
-        terms = [weight * np.asarray(columns[name], dtype=np.float64) for name, weight in self.weights.items()]
-        size = np.sum(np.abs(terms), axis=0) + abs(self.bound)
-        return np.asarray(np.sum(terms, axis=0) <= self.bound + ROUNDING * size)
 
 
 @dataclass(frozen=True)
@@ -142,7 +109,7 @@ def constraints_of(given: Any, parameters: Mapping[str, Parameter]) -> tuple[Con
     found: list[Constraint] = []
     for place, each in enumerate(given):
         if isinstance(each, str):
-            found += _parsed(each, parameters)
+            found += linear_constraints(each, parameters)
         elif isinstance(each, Linear | Predicate):
             found.append(each)
         elif isinstance(each, Mixture):
@@ -186,111 +153,6 @@ def _checked(mixture: Mixture, parameters: Mapping[str, Parameter]) -> Mixture:
             f"give sums from {low:g} to {high:g}."
         )
     return mixture
-
-
-def _parsed(text: str, parameters: Mapping[str, Parameter]) -> list[Linear]:
-    """One constraint, or two for low <= sum <= high."""
-    relations = RELATION.findall(text)
-    if any(relation in ("=", "==", "!=") for relation in relations):
-        raise BadInput(
-            f"`constraints`: {text!r} must be an inequality with <= or >=. For parts of a whole use Mixture; for any other "
-            "equality leave one parameter out of the space and compute it from the others in the objective."
-        )
-    if len(relations) not in (1, 2) or any(len(relation) != 2 or relation[1] != "=" for relation in relations):
-        raise BadInput(f"`constraints`: {text!r} must be {EXAMPLE}, with <= or >=.")
-    if len(set(relations)) > 1:
-        raise BadInput(f"`constraints`: {text!r} must have both of its relations in one direction.")
-    sides = [linear_form(side, parameters, f"`constraints`: {text!r}") for side in RELATION.split(text)]
-    found = []
-    for (left, a), (right, b) in pairwise(sides):
-        sign = 1.0 if relations[0] == "<=" else -1.0
-        weights = {name: sign * (left.get(name, 0.0) - right.get(name, 0.0)) for name in {**left, **right}}
-        weights = {name: weight for name, weight in weights.items() if weight != 0}
-        if not weights:
-            raise BadInput(f"`constraints`: {text!r} must depend on a parameter, of {list(parameters)}.")
-        found.append(Linear(text, weights, sign * (b - a)))
-    return found
-
-
-def linear_form(text: str, parameters: Mapping[str, Parameter], what: str) -> tuple[dict[str, float], float]:
-    """Read a sum such as "a + 2 b - 0.5": the weight of each parameter, and the constant.
-
-    Parameters
-    ----------
-    text
-        The sum. A term is a number, a parameter, a number times a parameter (the `*` may be left out), or one divided by a
-        number.
-    parameters
-        The parameters of the space.
-    what
-        How an error begins.
-
-    Returns
-    -------
-    tuple
-        The weights by name, and the constant.
-
-    Raises
-    ------
-    BadInput
-        If it is no such sum. It is parsed, never evaluated.
-    """
-    weights: dict[str, float] = {}
-    constant, rest, first = 0.0, text.strip(), True
-    names = sorted(parameters, key=len, reverse=True)
-    if not rest:
-        raise BadInput(f"{what} must have a sum of parameters and numbers on each side.")
-    while rest:
-        sign = 1.0
-        signs = re.match(r"[-+\s]*", rest)
-        leading = signs.group().replace(" ", "") if signs else ""
-        if not first and not leading:
-            raise BadInput(f"{what} must be a sum of terms such as 2 a; cannot read {rest!r:.40}.")
-        sign = -1.0 if leading.count("-") % 2 else 1.0
-        rest, first = rest[len(signs.group()) if signs else 0 :], False
-        factor, name, expected = sign, None, True
-        while expected:
-            rest = rest.lstrip()
-            found = NUMBER.match(rest)
-            word = next((each for each in names if rest.startswith(each) and not _goes_on(rest, each)), None)
-            if word is not None and name is None:
-                name, rest = word, rest[len(word) :].lstrip()
-            elif found and word is None:
-                factor, rest = factor * float(found.group()), rest[found.end() :].lstrip()
-            else:
-                raise BadInput(
-                    f"{what} must be a sum of numbers and numeric parameters, of {list(parameters)}; cannot read {rest!r:.40}. "
-                    "Multiply out brackets; for anything else write a function of the parameters."
-                )
-            while rest.startswith("/"):
-                divisor = NUMBER.match(rest[1:].lstrip())
-                if divisor is None or float(divisor.group()) == 0:
-                    raise BadInput(f"{what} must divide by numbers only, and not by 0; cannot read {rest!r:.40}.")
-                factor, rest = factor / float(divisor.group()), rest[1:].lstrip()[divisor.end() :].lstrip()
-            times = rest.startswith("*")
-            rest = rest[1:] if times else rest
-            expected = times or (name is None and bool(rest) and rest[0] not in "+-")
-        if name is None:
-            constant += factor
-        else:
-            if isinstance(parameters[name], Categorical) and not _is_constant_number(parameters[name]):
-                raise BadInput(
-                    f"{what} must be about numbers; {name!r} is a choice. Write a function of the parameters instead."
-                )
-            weights[name] = weights.get(name, 0.0) + factor
-    if not np.isfinite([constant, *weights.values()]).all():
-        raise BadInput(f"{what} must have finite numbers.")
-    return weights, constant
-
-
-def _is_constant_number(parameter: Parameter) -> bool:
-    return isinstance(parameter, Categorical) and parameter.constant and is_number(parameter.choices[0])
-
-
-def _goes_on(rest: str, name: str) -> bool:
-    """Whether the text begins with a longer word than the name."""
-    after = rest[len(name) : len(name) + 1]
-    return bool(after) and (name[-1].isalnum() or name[-1] == "_") and (after.isalnum() or after == "_")
 
 
 class Constraints:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.domain.constraints import Constraints, Linear, Mixture
+from satisfice.domain.constraints import Constraints, Mixture
+from satisfice.domain.linear import Linear
 from satisfice.domain.parameters import Number, Parameter, Real
 from satisfice.domain.polytope import THIN, Polytope
 from satisfice.errors import BadInput

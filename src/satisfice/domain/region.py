@@ -13,6 +13,7 @@ from satisfice.domain.parameters import Categorical, Levels, LogInteger, Number
 from satisfice.domain.polytope import Polytope
 from satisfice.domain.product import Product
 from satisfice.domain.sobol import shifted_net
+from satisfice.domain.walks import walk
 from satisfice.errors import BadInput
 from satisfice.types import Array
 
@@ -26,7 +27,6 @@ COMMON, COMMON_SLOWLY = 1 / 2000, 1 / 200  # from this share on, uniform points 
 NET_SHARE, NET_SHARE_SLOWLY = 0.1, 0.3  # and from this one on, candidates are the points of a net that lie inside
 MIXING = 8  # moves of a uniform draw for each coordinate, where the share is small
 HALVINGS = 16
-SHRINKS = 40
 
 
 class Limits(Protocol):
@@ -281,35 +281,8 @@ class Region(Product):
 
     def _walk(self, W: Array, moves: int, rng: Generator, *, free: bool = False) -> Array:
         """Hit-and-run from points inside, in the cube of parameters; with `free` only the polytope is respected."""
-        W, n, d, inner = W.copy(), len(W), W.shape[1], self._inner
-        for move in range(moves):
-            D = rng.standard_normal((n, d))
-            if move % 2 and d > 1:  # some coordinates only, so that choices and whole numbers change one at a time
-                D *= rng.random((n, d)) < 1.5 / d
-            low, high = _chord_of_cube(W, D)
-            if self._polytope is not None:
-                D[:, inner] = self._polytope.along(D[:, inner])
-                low, high = _chord_of_cube(W, D)
-                bottom, top = self._polytope.chord(W[:, inner], D[:, inner])
-                low, high = np.maximum(low, bottom), np.minimum(high, top)
-            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
-            left = np.flatnonzero((D != 0).any(axis=1))
-            for _ in range(SHRINKS):
-                t = low[left] + (high - low)[left] * rng.random(len(left))
-                V = np.clip(W[left] + t[:, None] * D[left], 0.0, 1.0)
-                if self._polytope is not None:
-                    V[:, inner] = self._polytope.project(V[:, inner])
-                ok = np.ones(len(V), dtype=bool) if free or self.limits.polytope_is_all else self._inside_of(V)
-                W[left[ok]] = V[ok]
-                below = t < 0
-                low[left[below]], high[left[~below]] = t[below], t[~below]
-                left = left[~ok]
-                if not len(left):
-                    break
-        return W
-
-    def _inside_of(self, W: Array) -> Mask:
-        return self._inside(self._spread(W))
+        allowed = None if free or self.limits.polytope_is_all else lambda V: self._inside(self._spread(V))
+        return walk(W, moves, rng, self._polytope, self._inner, allowed)
 
     @cached_property
     def _pool(self) -> Array:
@@ -347,11 +320,3 @@ class Region(Product):
             W, ok = self._tried(rng.random((min(int(1.2 * n / share) + 8, CHUNK), len(self.parameters))))
             found.append(W[ok])
         return self._spread(np.vstack(found)[:n])
-
-
-def _chord_of_cube(W: Array, D: Array) -> tuple[Array, Array]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        a, b = -W / D, (1 - W) / D
-    low = np.where(D != 0, np.minimum(a, b), -np.inf).max(axis=1)
-    high = np.where(D != 0, np.maximum(a, b), np.inf).min(axis=1)
-    return np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)

@@ -138,7 +138,7 @@ class Space:
 
     @cached_property
     def _domain_limits(self) -> SpaceLimits:
-        return SpaceLimits(self.parameters, self._searched, self.limits, self._columns)
+        return SpaceLimits(self.parameters, self._searched, self.limits, self.columns)
 
     @cached_property
     def domain(self) -> Domain:
@@ -211,7 +211,7 @@ class Space:
             start += width
         return params
 
-    def _columns(self, X: Array) -> dict[str, list[Any]]:
+    def columns(self, X: Array) -> dict[str, list[Any]]:
         """The values of all parameters, by name, at points (n, d) of the domain."""
         columns: dict[str, list[Any]] = {}
         start = 0

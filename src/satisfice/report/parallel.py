@@ -20,6 +20,7 @@ def parallel(
     goal: Goal,
     chosen: Mapping[str, Any] | None,
     width: float,
+    name: str = "value",
 ) -> Markup:
     """Draw one line for each evaluation across the axes of all parameters and the value.
 
@@ -37,6 +38,8 @@ def parallel(
         The recommended setting.
     width
         The width of the picture.
+    name
+        What the value is called.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def parallel(
         The picture.
     """
     values = [each.value for each in evaluations if each.value is not None]
-    axes: list[tuple[str, Scale]] = [*scales.items(), ("value", scale_around(values, [goal.target]))]
+    axes: list[tuple[str, Scale]] = [*scales.items(), (name, scale_around(values, [goal.target]))]
     lying = width < 600 or len(axes) > UPRIGHT
     height = 62.0 * len(axes) if lying else 300.0
 

@@ -145,6 +145,42 @@ def trace(values: Sequence[float], bounds: Sequence[float], goal: Goal) -> Marku
     return frame.picture(marks, "the certified bound after each fresh value", "fresh evaluations of the setting")
 
 
+def trade_off(
+    evaluations: Sequence[Evaluation], costs: Sequence[float], goal: Goal, chosen: Mapping[str, Any] | None, what: str
+) -> Markup:
+    """Draw the values over what the settings cost; good and cheap is the corner that a preference looks for.
+
+    Parameters
+    ----------
+    evaluations
+        The evaluations to draw, all with a value.
+    costs
+        What the setting of each costs.
+    goal
+        The target.
+    chosen
+        The recommended setting.
+    what
+        The name of the axis of costs.
+
+    Returns
+    -------
+    Markup
+        The picture.
+    """
+    values = [each.value for each in evaluations if each.value is not None]
+    x = scale_around(costs)
+    frame = Frame(x, scale_around(values, [goal.target]))
+    marks = goal.marks(frame)
+    drawn = sorted(zip(evaluations, costs, strict=True), key=lambda pair: pair[0].params == chosen)
+    for each, cost in drawn:
+        if each.value is not None and x.low <= cost <= x.high:
+            text = f"{what} {shown(cost)}, {described(each)}"
+            kind = "chosen" if each.params == chosen else goal.kind(each.value) + " old" * (each.state == "history")
+            marks.append(frame.dot(cost, each.value, text, kind, 2.6))
+    return frame.picture(marks, f"values over the {what} of the settings", what)
+
+
 @dataclass(frozen=True)
 class Slice:
     """The model along one parameter, the others as in the chosen setting."""

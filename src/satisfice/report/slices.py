@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from satisfice.certificates.eprocess import level, lower_bound
-from satisfice.checks import sign_of
 from satisfice.domain.parameters import Categorical, Parameter
 from satisfice.errors import NumericalFailure
 from satisfice.report.plots import Slice
@@ -34,8 +33,8 @@ def scales(snapshot: StudySnapshot) -> dict[str, Scale]:
     return {name: scale_of(d) for name, d in snapshot.space.parameters.items() if not d.constant}
 
 
-def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> list[Slice]:
-    """Return the model along each parameter through the setting, the one with the largest change first.
+def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> dict[str, list[Slice]]:
+    """Return the model along each parameter through the setting, for each requirement, those with the largest change first.
 
     Parameters
     ----------
@@ -48,19 +47,21 @@ def slices(snapshot: StudySnapshot, chosen: Mapping[str, Any], most: int) -> lis
 
     Returns
     -------
-    list[Slice]
-        The slices; none if the model is numerically singular.
+    dict of lists of Slice
+        The slices by the name of the requirement, "" for a number; none if a model is numerically singular.
     """
-    z, cuts = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), []
+    z, search = float(ndtri(0.5 + 0.5 * snapshot.config.confidence)), snapshot.search
+    cuts: dict[str, list[Slice]] = {}
     for name, scale in scales(snapshot).items():
         at = grid(snapshot.space.parameters[name], FINE)
         X = np.array([snapshot.space.encode({**chosen, name: value}) for value in at])
         try:
-            mean, std = snapshot.search.predict(X)
+            found = {"": search.predict(X)} if search.specification is None else search.predict_each(X)
         except NumericalFailure:
-            return []
-        cuts.append(Slice(name, scale, at, mean, mean - z * std, mean + z * std))
-    return sorted(cuts, key=lambda cut: -cut.change)[:most]
+            return {}
+        for requirement, (mean, std) in found.items():
+            cuts.setdefault(requirement, []).append(Slice(name, scale, at, mean, mean - z * std, mean + z * std))
+    return {key: sorted(each, key=lambda cut: -cut.change)[:most] for key, each in cuts.items()}
 
 
 def chances(
@@ -114,13 +115,26 @@ def grid(parameter: Parameter, count: int) -> list[Any]:
     return list(dict.fromkeys(parameter.decode([z]) for z in ((1 - share) * first + share * last).tolist()))
 
 
-def fresh_values(snapshot: StudySnapshot) -> list[float]:
-    """Return the fresh values of the recommended setting, on which a certificate rests."""
-    point, seen = snapshot.answer.point, snapshot.search.observations
+def fresh_values(snapshot: StudySnapshot, part: Observations | None = None) -> list[float]:
+    """Return the fresh values of the recommended setting, on which a certificate rests.
+
+    Parameters
+    ----------
+    snapshot
+        The study.
+    part
+        What was seen of one requirement, where there are several.
+
+    Returns
+    -------
+    list[float]
+        The values.
+    """
+    point, seen = snapshot.answer.point, part or snapshot.search.observations
     return [] if point is None or not isinstance(seen, Observations) else seen.fresh_values(point).tolist()
 
 
-def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
+def certified(snapshot: StudySnapshot, values: Sequence[float], part: Observations | None = None) -> list[float]:
     """Return the bound that the first m fresh values certify, for m = 1, 2, ...; infinite where they certify nothing.
 
     Parameters
@@ -129,17 +143,21 @@ def certified(snapshot: StudySnapshot, values: Sequence[float]) -> list[float]:
         The study.
     values
         The fresh values.
+    part
+        What was seen of one requirement, where there are several.
 
     Returns
     -------
     list[float]
         The bounds, in the units of the values.
     """
-    sign = sign_of(snapshot.config.direction)
-    certificate = snapshot.answer.certificate
-    tested = certificate.candidates if certificate is not None else max(snapshot.search.observations.tested, 1)
-    share = level(1 - snapshot.config.confidence, tested)
-    told, seen = sign * np.array(values), snapshot.search.observations
+    seen = part or snapshot.search.observations
     if not isinstance(seen, Observations):
         return []
+    sign = seen.config.sign
+    certificates = [snapshot.answer.certificate, *(each.certificate for each in snapshot.answer.requirements)]
+    candidates = [each.candidates for each in certificates if each is not None and each.candidates]
+    tested = candidates[0] if candidates else max(snapshot.search.observations.tested, 1)
+    share = level(1 - snapshot.config.confidence, tested)
+    told = sign * np.array(values)
     return [sign * lower_bound(seen.test, told[:m], share) for m in range(1, len(values) + 1)]

@@ -2,7 +2,9 @@
 
 import unicodedata
 
-from satisfice.search.answer import MANY
+from satisfice.domain.preference import stored_preference
+from satisfice.search.answer import MANY, Answer
+from satisfice.search.config import SearchConfig
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
 
@@ -12,6 +14,30 @@ HEADLINES = {
     "unlikely": "Given up: a good setting is unlikely.",
     "open": "Not decided yet.",
 }
+
+
+SEVERAL = {
+    "good": "Good enough: all requirements are met.",
+    "none": "No setting meets all requirements.",
+    "unlikely": "Given up: a setting that meets all requirements is unlikely.",
+    "open": "Not decided yet.",
+}
+
+
+def headline(answer: Answer) -> str:
+    """Return the verdict as a headline.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+
+    Returns
+    -------
+    str
+        The headline.
+    """
+    return (SEVERAL if len(answer.requirements) > 1 else HEADLINES)[answer.verdict]
 
 
 def sentences(snapshot: StudySnapshot) -> list[str]:
@@ -27,10 +53,11 @@ def sentences(snapshot: StudySnapshot) -> list[str]:
     list[str]
         The sentences.
     """
-    return {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
+    found = {"good": _good, "none": _none, "unlikely": _unlikely, "open": _open}[snapshot.answer.verdict](snapshot)
+    return found + [f"{each[0].upper()}{each[1:]}." for each in snapshot.answer.conflicts]
 
 
-def goal(config: StudyConfig) -> str:
+def goal(config: SearchConfig) -> str:
     """Return the target with its side.
 
     Parameters
@@ -43,7 +70,9 @@ def goal(config: StudyConfig) -> str:
     str
         Such as `at least 0.9`.
     """
-    return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.target)}"
+    if config.specification is not None:
+        return str(config.specification)
+    return f"{'at least' if config.direction == 'maximize' else 'at most'} {shown(config.threshold)}"
 
 
 def percent(share: float) -> str:
@@ -126,6 +155,8 @@ def facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
         if low < high:
             interval = f"{percent(snapshot.config.confidence)} interval"
             rows.append((interval, f"{shown(low)} to {shown(high)}, by the model"))
+    if len(answer.requirements) > 1:
+        rows += [(each.requirement.name, str(each)) for each in answer.requirements]
     if answer.probability is not None and not snapshot.search.deterministic:
         rows.append(("good with probability", f"{percent(answer.probability)}, by the model"))
     return rows
@@ -167,22 +198,60 @@ def configuration(config: StudyConfig) -> list[tuple[str, str]]:
     list[tuple[str, str]]
         The rows of a table.
     """
-    noise = {None: "not known in advance", "learn": "unknown, learned", 0: "none"}.get(config.noise)  # type: ignore[arg-type]
+    values: list[tuple[str, SearchConfig]] = [("", config)]
+    if config.specification is not None:
+        values = [(f" of {each.name}", config.alone(each)) for each in config.specification]
     rows = [
         ("target", goal(config)),
         ("confidence", percent(config.confidence)),
-        ("noise", noise or f"standard deviation {shown(config.noise)}"),
+        *((f"noise{name}", _noise(each)) for name, each in values),
         *((name, shown(each if isinstance(each, str) else type(each).__name__))
           for name, each in (("rule", config.rule), ("model", config.model))),
         ("seed", shown(config.seed)),
     ]  # fmt: skip
-    if config.value_range is not None:
-        rows.insert(3, ("range of values", f"{shown(config.value_range[0])} to {shown(config.value_range[1])}"))
+    for name, each in values:
+        if each.value_range is not None:
+            limits = f"{shown(each.value_range[0])} to {shown(each.value_range[1])}"
+            rows.insert(2 + len(values), (f"range of values{name}" if not name else f"range{name}", limits))
+    if config.prefer is not None:
+        stored = stored_preference(config.prefer)
+        words = stored if isinstance(stored, str) else ", ".join(f"{key}: {value}" for key, value in stored.items())
+        rows.insert(1, ("preferred", f"small {shown(words)}" if isinstance(stored, str) else shown(words)))
     return rows
 
 
+def _noise(config: SearchConfig) -> str:
+    known = {None: "not known in advance", "learn": "unknown, learned", 0: "none"}.get(config.noise)  # type: ignore[arg-type]
+    return known or f"standard deviation {shown(config.noise)}"
+
+
+def _good_in_all(snapshot: StudySnapshot) -> list[str]:
+    answer, text = snapshot.answer, [f"The target is {goal(snapshot.config)}."]
+    certificates = {each.requirement.name: each.certificate for each in answer.requirements if each.certificate}
+    fresh = max(each.repeats for each in certificates.values())
+    tested = max(each.candidates for each in certificates.values())
+    if fresh:
+        text.append(
+            f"It is certified by {plural(fresh, 'fresh evaluation')}, made after the setting had been chosen: the test of every "
+            f"requirement passes. With {percent(snapshot.config.confidence)} confidence this search never calls a setting good "
+            f"that misses one of them, however many candidates it tests ({tested} so far) and whenever you look."
+        )
+    guarantees = {each.guarantee for each in certificates.values()}
+    if len(guarantees) == 1:
+        return [*text, f"The guarantee: {guarantees.pop()}."]
+    return text + [f"The guarantee for {name}: {each.guarantee}." for name, each in certificates.items()]
+
+
 def _good(snapshot: StudySnapshot) -> list[str]:
-    answer, config, certificate = snapshot.answer, snapshot.config, snapshot.answer.certificate
+    preference = snapshot.answer.preference
+    said = [] if preference is None else [f"{str(preference)[0].upper()}{str(preference)[1:]}."]
+    return [*_certified(snapshot), *said]
+
+
+def _certified(snapshot: StudySnapshot) -> list[str]:
+    answer, config, certificate = snapshot.answer, snapshot.search.config, snapshot.answer.certificate
+    if len(answer.requirements) > 1:
+        return _good_in_all(snapshot)
     if certificate is None or certificate.repeats == 0:
         value = "" if answer.value is None else f"{shown(answer.value)}; "
         why = "`noise=0` was stated" if certificate is None else certificate.guarantee
@@ -230,6 +299,10 @@ def _unlikely(snapshot: StudySnapshot) -> list[str]:
 def _open(snapshot: StudySnapshot) -> list[str]:
     answer, budget = snapshot.answer, snapshot.config.budget
     text = [f"The target is {goal(snapshot.config)}."]
+    if len(answer.requirements) > 1 and answer.probability is not None:
+        text.append(
+            f"The best setting so far meets all requirements with probability {percent(answer.probability)}, by the model."
+        )
     if answer.value is not None and answer.probability is not None:
         text.append(
             f"The best setting so far has an estimated value of {shown(answer.value)} and reaches the target with probability "

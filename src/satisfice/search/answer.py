@@ -78,6 +78,49 @@ class RequirementAnswer:
         return text + ("; critical" if self.critical else "")
 
 
+@dataclass(frozen=True)
+class PreferenceAnswer:
+    """What the certified settings cost, where some are preferred.
+
+    Parameters
+    ----------
+    kind
+        "cost", or "distance" to a centre.
+    cost
+        That of the most preferred certified setting.
+    first
+        That of the first one that was certified.
+    certified
+        How many settings are certified.
+    hope
+        The model's probability that some good setting saves at least 1 % (under noise 5 %) of what could be saved at all: of the
+        difference from the lowest cost that any setting has.
+    done
+        Whether that is so small that the search ends.
+    """
+
+    kind: str
+    cost: float
+    first: float
+    certified: int
+    hope: float
+    done: bool
+
+    @property
+    def saving(self) -> float:
+        """How much less than the first certified setting the most preferred one costs."""
+        return self.first - self.cost
+
+    def __str__(self) -> str:
+        text = f"{self.kind} {_short(self.cost)}"
+        if self.certified > 1 and self.saving > 0:
+            share = f" ({100 * self.saving / self.first:.0f} % less)" if self.cost >= 0 else ""
+            text += f", the least of {self.certified} certified settings; the first one had {_short(self.first)}{share}"
+        else:
+            text += ", that of the first certified setting"
+        return f"{text}. Hope of a more preferred one: {probability(self.hope)}, by the model"
+
+
 @dataclass(frozen=True, repr=False)
 class Answer:
     """What a search knows so far.
@@ -122,6 +165,8 @@ class Answer:
         that of the critical one.
     conflicts
         Which requirements cannot be met together, in words, where a search for several found no setting.
+    preference
+        What the certified settings cost, if some are preferred and one is certified; `point` is then the most preferred one.
     """
 
     verdict: Verdict
@@ -142,6 +187,12 @@ class Answer:
     share: ShareBound | None = None  # what settings drawn at random say of the share of good ones
     requirements: tuple[RequirementAnswer, ...] = ()
     conflicts: tuple[str, ...] = ()
+    preference: PreferenceAnswer | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the search is over: the verdict is in, and no more preferred setting is hoped for."""
+        return self.verdict != "open" and (self.preference is None or self.preference.done)
 
     @property
     def needed(self) -> int | None:
@@ -165,7 +216,9 @@ class Answer:
             said += [(each.requirement.name, str(each)) for each in self.requirements]
         if self.certificate is not None:
             said += [("certificate", each) for each in self._guarantees]
-        elif self.probability is not None and self._uncertain:
+        if self.preference is not None:
+            said.append(("preference", str(self.preference)))
+        elif self.certificate is None and self.probability is not None and self._uncertain:
             said.append(("good with probability", f"{probability(self.probability)}, by the model"))
         if (
             self.hope is not None

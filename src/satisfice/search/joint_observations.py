@@ -16,6 +16,7 @@ from satisfice.certificates.replicates import ReplicateLog, key_of
 from satisfice.certificates.shape import Rate
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
+from satisfice.search.improvement import Improvement
 from satisfice.search.observations import Observations
 from satisfice.types import Array, Domain
 
@@ -64,7 +65,8 @@ class JointObservations:
         self.unseen = 0  # candidates that may be under test elsewhere, not yet told
         self._places: list[list[int]] = [[] for _ in self.parts]  # the index of each evaluation among a part's, or -1
         self._held: dict[bytes, list[tuple[bool, ...]]] = {}  # which values of a held evaluation will count
-        self._certified: JointCertificate | None = None
+        self._certified: dict[int, JointCertificate] = {}  # under noise; several only where some points are preferred
+        self.improvement: Improvement | None = None  # the preference, if there is one
         self._rates: tuple[Observations, ...] = ()  # the parts whose certificate is that of a rate
 
     @property
@@ -185,11 +187,23 @@ class JointObservations:
     def certificates(self) -> JointCertificate | None:
         """Why a point meets all requirements; None as long as none is certified."""
         if not self.deterministic or not len(self.U):
-            return self._certified
+            certified = list(self._certified)
+            if self.improvement is not None:
+                certified = [k for k in certified if k == self.improvement.best]
+            return self._certified[certified[0]] if certified else None
         best = self.best
+        if self.improvement is not None and self.improvement.best is not None:
+            best = self.improvement.best
         if not self.own[best] or self.y[best] < 0:
             return None
         return self._certify(key_of(self.U[best]))
+
+    @property
+    def all_certified(self) -> list[int]:
+        """An index of each certified point, in the order in which they were certified."""
+        if not self.deterministic:
+            return list(self._certified)
+        return [int(k) for k in np.flatnonzero(self.own & (self.y >= 0))] if len(self.U) else []
 
     @property
     def certificate(self) -> tuple[int, Certificate] | None:
@@ -253,17 +267,21 @@ class JointObservations:
                     return False
         return True
 
+    def check_complete(self, x: npt.ArrayLike, values: Any) -> None:
+        """Raise BadInput if a deferred value is missing where it is wanted."""
+        self.specification.readings(values)
+        missing = self.wants(x, values)
+        if missing:
+            raise BadInput(
+                f"The value {missing[0]!r} is needed here, since the other requirements pass: `wants` says so. Measure it, and "
+                "tell all values together."
+            )
+
     def tell(self, x: npt.ArrayLike, values: Any, *, fresh: bool = True, held: bool = False) -> None:
         """Record an evaluation; see `Search.tell`."""
         readings = self.specification.readings(values)
         if fresh:
             self.trunk.refuse_outside(x)
-        missing = self.wants(x, values)
-        if missing and fresh:
-            raise BadInput(
-                f"The value {missing[0]!r} is needed here, since the other requirements pass: `wants` says so. Measure it, and "
-                "tell all values together."
-            )
         counts = []
         for k, (part, each) in enumerate(zip(self.parts, self.specification, strict=True)):
             there = each.name in readings
@@ -274,7 +292,7 @@ class JointObservations:
             if not held:
                 self.count(x, values)
         if any(not isinstance(part.test, Rate) for part in self._rates):
-            self._certified, self._rates = None, ()  # the values are no passes and fails after all
+            self._certified, self._rates = {}, ()  # the values are no passes and fails after all
             self._certify_candidates()
 
     def count(self, x: npt.ArrayLike, values: Any) -> None:
@@ -286,11 +304,15 @@ class JointObservations:
         self._certify_candidates()
 
     def _certify_candidates(self) -> None:
-        """Certify the first candidate at which all requirements pass."""
-        if self._certified is None and self.deterministic is False:
-            found = (self._certify(key) for key in self.candidates)
-            self._certified = next((each for each in found if each is not None), None)
-            if self._certified is not None:
+        """Certify the first candidate at which all requirements pass; each one where some are preferred."""
+        if self.deterministic is not False:
+            return
+        for key in self.candidates:
+            if self._certified and (self.improvement is None or self.trunk.index_of(key) in self._certified):
+                continue
+            found = self._certify(key)
+            if found is not None:
+                self._certified[found.index] = found
                 self._rates = tuple(part for part in self.parts if isinstance(part.test, Rate))
 
     def _certify(self, key: bytes) -> JointCertificate | None:

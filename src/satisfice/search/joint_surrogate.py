@@ -9,7 +9,7 @@ from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.joint import JointBelief
 from satisfice.acquisition.scores import probability_score
 from satisfice.certificates.hope import Outlook, joint_outlook
-from satisfice.certificates.replicates import Prospect, ReplicationPlan, cheapest_plan, costs_of, key_of
+from satisfice.certificates.replicates import Prospect, ReplicationPlan, cheapest_plan, costs_of, even, key_of
 from satisfice.certificates.shape import rescaled
 from satisfice.errors import NumericalFailure
 from satisfice.gp.models import Model, Note
@@ -120,6 +120,18 @@ class JointSurrogate:
         learned_from = [self.parts[k].learned_from() for k in chosen]
         return joint_outlook(belief, default_rng([self.config.seed, step, 2]), learned_from=learned_from)
 
+    def improvement_outlook(self) -> Outlook | None:
+        """The outlook for a point that the user prefers to the best certified one; None where the model fails."""
+        seen = self.observations
+        if seen.improvement is None or not self.ready:
+            return None
+        step = len(seen.U) + len(seen.failed) + 1
+        learned_from = [self.parts[k].learned_from() for k in self._modelled]
+        try:
+            return seen.improvement.outlook(self.belief(step), self.config.seed, step, learned_from)
+        except NumericalFailure:
+            return None
+
     def hope_of(self, chosen: tuple[int, ...]) -> float:
         """The hope that some point meets the chosen requirements, whatever the others; 1 where there is no model."""
         modelled = self._modelled
@@ -174,8 +186,13 @@ class JointSurrogate:
             priced = [cost for cost in found if cost is not None]
             if len(priced) == len(found) and not any(key in part.replicates.dropped for part in seen.parts):
                 index, current = seen.trunk.index_of(key), key == log.current
+                if seen.improvement is not None and not seen.improvement.worthwhile(index):
+                    continue
                 total[Prospect(index, 0.0, 0.0, 0.0, key in log.fresh, current)] = max(1.0, *priced)
-        plan = cheapest_plan(total, error, tested, len(seen.U), len(seen.U) - seen.explored)
+        spent, worth = (len(seen.U), len(seen.U) - seen.explored), even
+        if seen.improvement is not None and seen.improvement.going_on:
+            spent, worth = (0, 0), seen.improvement.worth  # a saving is worth few repeats
+        plan = cheapest_plan(total, error, tested, *spent, worth)
         self._plan = counts, plan
         return plan
 

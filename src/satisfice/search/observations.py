@@ -15,6 +15,7 @@ from satisfice.domain.region import Region
 from satisfice.errors import BadInput
 from satisfice.search.config import SearchConfig
 from satisfice.search.failures import TRIES, poor, tries
+from satisfice.search.improvement import Improvement
 from satisfice.types import Array, Domain
 
 IN_A_ROW = 2  # failures of a setting without a value, after which others are asked first
@@ -61,7 +62,8 @@ class Observations:
         self._failed_keys: list[bytes] = []
         self._failed_set: set[bytes] = set()
         self._own_at: dict[bytes, list[int]] = {}
-        self._certificate: tuple[int, Certificate] | None = None
+        self._certified: dict[int, Certificate] = {}  # under noise; several only where some points are preferred
+        self.improvement: Improvement | None = None  # the preference, if there is one
         self._certified_by: EProcess | None = None
         self._contradicted: dict[int, float] = {}
         self._rate: tuple[int, bool] | None = None  # with the count of own values
@@ -147,12 +149,25 @@ class Observations:
     @property
     def certificate(self) -> tuple[int, Certificate] | None:
         """The certificate with the index of an observation at its point; None as long as there is none."""
+        if self.improvement is not None:
+            preferred = self.improvement.best
+            return None if preferred is None else (preferred, self._certificate_of(preferred))
         if not self.deterministic or len(self.y) == 0:
-            return self._certificate
+            return next(iter(self._certified.items()), None)
         best = self.best
         if not self.own[best] or self.y[best] < self.config.goal:
             return None
         return best, self._exact_certificate(best)
+
+    @property
+    def all_certified(self) -> list[int]:
+        """An index of each certified point, in the order in which they were certified."""
+        if not self.deterministic:
+            return list(self._certified)
+        return [int(k) for k in np.flatnonzero(self.own & (self.y >= self.config.goal))]
+
+    def _certificate_of(self, index: int) -> Certificate:
+        return self._exact_certificate(index) if self.deterministic else self._certified[index]
 
     def _exact_certificate(self, index: int) -> Certificate:
         """The certificate of a good own value of an objective without noise."""
@@ -277,7 +292,7 @@ class Observations:
         self._note_contradictions(key_of(u), y, fresh)
         counts = self.replicates.add(key_of(u), y, fresh)
         if isinstance(self._certified_by, Rate) and not isinstance(self.test, Rate):
-            self._certificate = self._certified_by = None  # the values are no passes and fails after all
+            self._certified, self._certified_by = {}, None  # the values are no passes and fails after all
         if counts and not held:
             self.count(x, value)
         return counts
@@ -298,11 +313,13 @@ class Observations:
     def count(self, x: npt.ArrayLike, value: float) -> None:
         """Let a held value count towards a certificate; it must not be the first one at its point."""
         key, config = self.key(x), self.config
-        if not self.replicates.count(key, config.sign * value) or self._certificate or self.deterministic is not False:
+        if not self.replicates.count(key, config.sign * value) or self.deterministic is not False:
+            return
+        if self._certified and (self.improvement is None or self.index_of(key) in self._certified):
             return
         found = self.certified(key, self.tested)
         if found is not None:
-            self._certificate, self._certified_by = (self.index_of(key), found), self._chosen.test
+            self._certified[self.index_of(key)], self._certified_by = found, self._chosen.test
 
     def certified(self, key: bytes, tested: int) -> Certificate | None:
         """The certificate of a point: of its own value without noise, else of its fresh values, if they suffice.

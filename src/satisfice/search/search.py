@@ -16,6 +16,7 @@ from satisfice.certificates.eprocess import Certificate
 from satisfice.checks import named, whole
 from satisfice.domain.finite import Finite
 from satisfice.domain.parameters import native
+from satisfice.domain.preference import Forgotten, Preference
 from satisfice.domain.product import Product
 from satisfice.domain.region import Region
 from satisfice.domain.space import Space
@@ -24,8 +25,9 @@ from satisfice.gp.models import MODELS, FixedModel, Model, Note
 from satisfice.gp.posterior import Marginal
 from satisfice.rules import JOINT, RULES, ConcludingRule, RememberingRule, Rule, requirements_of
 from satisfice.rules.widths import BayesianWidth
-from satisfice.search.answer import Answer, Verdict, probability
+from satisfice.search.answer import Answer, PreferenceAnswer, Verdict, probability
 from satisfice.search.config import SearchConfig
+from satisfice.search.improvement import Improvement
 from satisfice.search.joint_observations import JointObservations
 from satisfice.search.joint_surrogate import JointSurrogate, conflicts
 from satisfice.search.judging import contradictions, judged_at
@@ -65,6 +67,10 @@ class Search:
     value_range
         The range (low, high) that no value can leave. With it, certificates hold for any noise, and `noise=None` means "learn";
         pass `noise=0` for a noise-free objective.
+    prefer
+        Which of the good settings you would rather have: a cost of the parameters, smaller is better. A sum such as "a + 2 b" (of
+        a `Space`), a function of the parameters, or a centre: a setting, to which the distance counts. After the first good
+        setting the search goes on for a more preferred one, until the hope of one is lost (`answer().done`).
     confirm
         Whether promising points are replicated under noise until their fresh values certify them. False leaves every question to
         the rule, once it is known whether there is noise.
@@ -98,6 +104,7 @@ class Search:
         noise: Noise = None,
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
+        prefer: Any = None,
         confirm: bool = True,
         give_up: bool = True,
         seed: int = 0,
@@ -109,6 +116,8 @@ class Search:
         self.config = SearchConfig(
             target, direction, noise, confidence, value_range, rule, model, seed, confirm=confirm, give_up=give_up
         )
+        self._forgotten = prefer.name if isinstance(prefer, Forgotten) else ""
+        self.preference = self._preference(prefer, domain)
         self.domain = domain
         self.specification = self.config.specification
         found = named(model, MODELS, "model", method="fit")
@@ -122,6 +131,9 @@ class Search:
                 self.config = self.config.alone(self.specification.requirements[0])
             self.observations = Observations(domain, self.config)
             self.surrogate = Surrogate(self.observations, found)
+        if self.preference is not None:
+            self.observations.improvement = Improvement(self.observations, self.preference)
+        self._hope_of_more: tuple[tuple[int, ...], float] | None = None  # with the counts of values and failures
         self.fallback = False  # whether the model failed, so that the last point came from a space-filling sequence
         self._rule = named(rule, {**RULES, "auto": RULES[DEFAULT_RULE]}, "rule", method="propose")
         self._rule_under_noise = RULES[UNDER_NOISE]() if rule == "auto" else self._rule
@@ -137,6 +149,11 @@ class Search:
         # the points of a space by their parameters: a logarithm may not come back exactly
         self._proposed: dict[str, Array] = {}
         self._warned: set[str] = set()
+
+    def _preference(self, prefer: Any, domain: Domain) -> Preference | None:
+        if prefer is None or isinstance(prefer, Forgotten):
+            return None
+        return prefer if isinstance(prefer, Preference) else Preference(prefer, domain, self.space)
 
     @property
     def deterministic(self) -> bool | None:
@@ -180,6 +197,11 @@ class Search:
             raise BadInput(
                 f"`constraints` must be given again: a study keeps of a function only its name, {self.domain.limits.forgotten}. "
                 "Pass the space and the same constraints."
+            )
+        if self._forgotten:
+            raise BadInput(
+                f"`prefer` must be given again: a study keeps of a function only its name, {self._forgotten}. Pass the "
+                "space and the same function."
             )
         seen = self.observations
         waiting = seen.pending(self._points(pending))
@@ -240,6 +262,7 @@ class Search:
         *,
         fresh: bool = True,
         held: bool = False,
+        partial: bool = False,
     ) -> None:
         """Record the value at a point, whether you were asked for it or not.
 
@@ -257,13 +280,18 @@ class Search:
             count towards a certificate.
         held
             True if the value counts towards a certificate only once `count` is called.
+        partial
+            True if a deferred value that is missing was not wanted when the evaluation was made; see `wants`.
 
         Raises
         ------
         BadInput
             If the point lies outside the domain, or the value is not a finite number within `value_range`.
         """
-        self.observations.tell(self._points([x])[0], self._reading(value), fresh=fresh, held=held)
+        point = self._points([x])[0]
+        if isinstance(self.observations, JointObservations) and fresh and not partial:
+            self.observations.check_complete(point, value)
+        self.observations.tell(point, self._reading(value), fresh=fresh, held=held)
         enough = len(self.observations.y) >= self.surrogate.model.starting_points
         if enough and isinstance(self._rule, RememberingRule):
             with one_blas_thread(), suppress(NumericalFailure):  # `ask` will report it; the value is kept
@@ -376,6 +404,28 @@ class Search:
             proven=verdict == "none" and seen.complete,
             basis=basis,
             share=share,
+            preference=self._preferred(),
+        )
+
+    def _preferred(self) -> PreferenceAnswer | None:
+        """What the certified settings cost, and the hope of a more preferred one; None before there is a certified one."""
+        seen = self.observations
+        improvement = seen.improvement
+        if improvement is None or improvement.best is None or self.preference is None:
+            return None
+        counts = len(seen.y), len(seen.failed), seen.replicates.entries
+        if self._hope_of_more is None or self._hope_of_more[0] != counts:
+            with one_blas_thread():
+                found = self.surrogate.improvement_outlook()
+            self._hope_of_more = counts, 1.0 if found is None else found.hope
+        hope, certified = self._hope_of_more[1], improvement.certified
+        return PreferenceAnswer(
+            kind=self.preference.kind,
+            cost=float(improvement.costs[improvement.best]),
+            first=float(improvement.costs[certified[0]]),
+            certified=len(certified),
+            hope=hope,
+            done=hope < self.config.error_rate,
         )
 
     def _judge(self) -> tuple[Certificate | None, int, float | None]:
@@ -453,6 +503,8 @@ class Search:
         self.fallback = False
         step = self._step + len(waiting)
         rule = self._rule_under_noise if self.deterministic is False else self._rule
+        if self.observations.improvement is not None and self.observations.improvement.going_on:
+            rule = self.observations.improvement.rule()
         turn = Turn(self.observations, self.surrogate, rule, waiting, step, default_rng([self.config.seed, step]))
         point = first_proposal(WITHOUT_MODEL, turn)
         if point is None:

@@ -59,6 +59,11 @@ class Turn:
         return self.surrogate.plan() if self.observations.config.confirm else None
 
     @property
+    def improving(self) -> bool:
+        """Whether a setting is certified, and one that the user prefers is searched for."""
+        return self.observations.improvement is not None and self.observations.improvement.going_on
+
+    @property
     def asked(self) -> Array:
         """All points of the unit cube that were asked before."""
         return np.vstack([self.observations.U, self.observations.failed, self.pending])
@@ -169,7 +174,7 @@ def replicate(turn: Turn) -> Array | None:
 def probe_nearby(turn: Turn) -> Array | None:
     """Evaluate a neighbour of the most promising point from time to time: the model may be wrong there."""
     seen, plan = turn.observations, turn.plan
-    if plan is None or plan.cheapest is None or seen.explored % LOOK_AROUND:
+    if plan is None or plan.cheapest is None or seen.explored % LOOK_AROUND or turn.improving:
         return None
     u = seen.U[plan.cheapest]
     step = NEIGHBOURHOOD * turn.rng.random() * turn.rng.standard_normal(len(u))
@@ -184,6 +189,8 @@ def apply_rule(turn: Turn) -> Array:
     if len(bad := seen.written_off):
         belief = belief.assuming_failed(bad)
     belief = belief.assuming_bad(turn.pending)
+    if seen.improvement is not None and seen.improvement.going_on:
+        belief = seen.improvement.focused(belief)
     proposal = turn.rule.propose(belief, turn.rng)  # type: ignore[arg-type]  # `Search` refuses rules that take no JointBelief
     return turn.restored(_checked_proposal(proposal, turn.rule, seen.domain.dimension))
 

@@ -8,7 +8,15 @@ from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
 from satisfice.certificates.hope import Outlook, outlook
-from satisfice.certificates.replicates import DOUBT, Prospect, ReplicationPlan, key_of, own_spread, plan_replication
+from satisfice.certificates.replicates import (
+    DOUBT,
+    Prospect,
+    ReplicationPlan,
+    even,
+    key_of,
+    own_spread,
+    plan_replication,
+)
 from satisfice.certificates.shape import rescaled
 from satisfice.domain.finite import Finite
 from satisfice.errors import NumericalFailure
@@ -189,6 +197,17 @@ class Surrogate:
             return 0
         return len(seen.y) if seen.exhausted else len(seen.replicates.first)  # once all points are known, repeats count
 
+    def improvement_outlook(self) -> Outlook | None:
+        """The outlook for a point that the user prefers to the best certified one; None where the model fails."""
+        seen = self.observations
+        if seen.improvement is None or not self.ready:
+            return None
+        step = len(seen.y) + len(seen.failed) + 1
+        try:
+            return seen.improvement.outlook(self.belief(step), self.config.seed, step, [self.learned_from()])
+        except NumericalFailure:
+            return None
+
     def plan(self) -> ReplicationPlan | None:
         """Which point to replicate, if any; None without noise or a model, or where the model fails to fit."""
         if not self.ready or self.observations.deterministic is not False:
@@ -207,7 +226,10 @@ class Surrogate:
             )
             prospects = self.prospects(fit, target)
             error = self.config.error_rate
-            plan = plan_replication(test, prospects, target, error, seen.tested, n, n - seen.explored)
+            spent, worth = (n, n - seen.explored), even
+            if seen.improvement is not None and seen.improvement.going_on:
+                spent, worth = (0, 0), seen.improvement.worth  # a saving is worth few repeats
+            plan = plan_replication(test, prospects, target, error, seen.tested, *spent, worth)
             self._plan = (counts, plan)
         return self._plan[1]
 
@@ -219,7 +241,10 @@ class Surrogate:
         rows = fit.kept[list(latest.values())]
         stds = self.belief().marginal(seen.U[rows]).std if len(rows) else np.empty(0)
         prospects = []
+        improvement = seen.improvement
         for (key, k), std in zip(latest.items(), stds, strict=True):
+            if improvement is not None and not improvement.worthwhile(int(fit.kept[k])):
+                continue
             values = np.array(log.fresh.get(key, []))
             prospects.append(
                 Prospect(

@@ -245,8 +245,11 @@ def known(search: StoredSearch, number: int) -> None:
         raise NotFound(str(problem)) from None
 
 
-def result(search: StoredSearch, values: Mapping[str, float]) -> float:
+def result(search: StoredSearch, values: Mapping[str, float]) -> float | Mapping[str, float]:
     """Return what `StoredSearch.tell` takes for these results; BadInput if they are not those that the study wants."""
+    if search.config.specification is not None:
+        search.config.specification.readings(values)
+        return values
     columns = result_columns(search.config)
     if set(values) != set(columns):
         raise BadInput(
@@ -260,7 +263,7 @@ def experiment(each: Evaluation, columns: list[str]) -> dict[str, Any]:
     return {
         "number": each.number,
         "params": each.params,
-        "values": None if each.value is None else {columns[0]: each.value},
+        "values": {name: each.values.get(name, each.value) for name in columns} if each.told else None,
         "state": each.state,
         "repeats": each.repeats,
         "error": each.error,

@@ -11,9 +11,10 @@ from satisfice.domain.parameters import Parameter
 from satisfice.domain.shorthand import categorical, range_of
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
-from satisfice.study.corrections import NOT_GIVEN, Correction
+from satisfice.study.corrections import NOT_GIVEN, Correction, told_value
 from satisfice.study.sheet import DELIMITERS, result_columns
 from satisfice.study.stored import StoredSearch
+from satisfice.study.values import result_of, stored_values
 
 FIELDS = 5_000  # of a form
 KINDS = ("number", "whole", "choices")
@@ -283,21 +284,28 @@ def _result(search: StoredSearch, form: Form, n: int) -> Correction | None:
         return Correction(n, ENDS[outcome], error=None if outcome == "waiting" else why or NOT_GIVEN)
     if not any(texts):
         return None
-    values = []
+    specification = search.config.specification
+    deferred = {each.name for each in specification or () if each.deferred}
+    values = {}
     for k, (name, text) in enumerate(zip(columns, texts, strict=True)):
         field = f"result-{n}-{k}"
         value = number(text, field, f"The {name} of experiment {n}")
-        if value is None:
+        if value is not None:
+            values[name] = value
+        elif name not in deferred:
             raise Wrong({field: f"Experiment {n}: the {name} is missing."})
-        values.append(search.checked(value))
-    return Correction(n, "complete", value=values[0])
+    result = search.checked(values[columns[0]] if specification is None else values)
+    search.check_deferred(n, result)
+    return Correction(n, "complete", value=told_value(stored_values(search.config, result)))
 
 
 def tell(search: StoredSearch, told: list[Correction], by: str, correct: bool = False) -> None:
     """Tell what `results` read."""
     for each in told:
         if each.state == "complete" and each.value is not None:
-            search.tell(each.trial, each.value, correct=correct, by=by)
+            values = each.value if isinstance(each.value, list) else [each.value]
+            if (result := result_of(search.config, values)) is not None:
+                search.tell(each.trial, result, correct=correct, by=by)
         elif each.state == "waiting":
             search.undo(each.trial, by=by)
         else:

@@ -26,7 +26,7 @@ from satisfice.serve.studies import Opened, Studies, named, reference
 from satisfice.serve.view import experiments, look, requirements, status, waiting
 from satisfice.study.open_search import open_search
 from satisfice.study.sheet import excel_sheet, result_columns, sheet, table_text
-from satisfice.study.snapshot import parameter_names
+from satisfice.study.snapshot import parameter_names, value_names
 from satisfice.study.warm_start import add_earlier, read_earlier
 
 HERE = Path(__file__).parent
@@ -156,6 +156,7 @@ class Pages:
             seen=seen, answer=seen.answer, text=text, goal=text.goal(seen.config), pictures=report.pictures(seen),
             requirements=requirements(opened, seen), people=people, programs=programs,
             names=parameter_names(seen.space, shown), rows=shown[: -ROWS - 1 : -1], total=len(shown),
+            told=value_names(shown),
             log=[] if opened.search is None else opened.search.log()[::-1], by_hand=experiments(opened), most=MOST, chunk=CHUNK,
             columns=result_columns(seen.config), at=f"/studies/{reference(name)}", can_ask=opened.search is not None,
             form=form, problems=problems or {}, key=secrets.token_urlsafe(16),
@@ -246,8 +247,8 @@ class Pages:
         def add() -> None:
             rows = table(form["earlier"])
             try:
-                read_earlier(search.space, rows)
-                add_earlier(search.study, search.space, rows)
+                read_earlier(search.config, rows)
+                add_earlier(search.study, search.config, rows)
             except BadInput as problem:
                 raise Wrong({"earlier": str(problem)}) from None
 

@@ -40,7 +40,7 @@ def status(opened: Opened) -> dict[str, Any]:
     return {
         "name": seen.name,
         "verdict": answer.verdict,
-        "sentences": [text.HEADLINES[answer.verdict], *text.sentences(seen)],
+        "sentences": [text.headline(answer), *text.sentences(seen)],
         "params": answer.params,
         "requirements": requirements(opened, seen),
         "probability": answer.probability,

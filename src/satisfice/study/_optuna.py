@@ -7,6 +7,7 @@ functions, so a new version of Optuna is met here.
 
 import json
 import os
+import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +90,18 @@ def set_attribute(study: optuna.Study, trial_id: int, key: str, value: Any) -> N
 def set_state(study: optuna.Study, trial_id: int, state: TrialState, values: Sequence[float] | None = None) -> bool:
     """Whether the state was changed; UpdateFinishedTrialError if the trial has finished."""
     return bool(study._storage.set_trial_state_values(trial_id, state, values))
+
+
+def set_user_attribute(study: optuna.Study, trial_id: int, key: str, value: Any) -> None:
+    """Write a user attribute of a trial; UpdateFinishedTrialError if the trial has finished."""
+    study._storage.set_trial_user_attr(trial_id, key, value)
+
+
+def name_objectives(study: optuna.Study, names: list[str]) -> None:
+    """Give the objectives names, which Optuna's dashboard shows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(names)
 
 
 def suggest(trial: optuna.Trial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:

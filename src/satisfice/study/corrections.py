@@ -4,7 +4,8 @@ Optuna never changes a finished trial, and its caches rely on that. So a correct
 says what another trial is from now on. Everyone who reads the trials sees the same log, and nothing is ever deleted.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,8 @@ BY_HAND = "satisfice:by hand"
 # the system attribute of a trial that a request with a key ended: {"key": ..., "state": ..., "value": ...}
 TOLD = "satisfice:told"
 
+Told = float | list[float] | None  # what a trial that is complete was told
+
 
 @dataclass(frozen=True)
 class Correction:
@@ -34,7 +37,7 @@ class Correction:
     state
         "complete", "failed", "cancelled" or "waiting": the result was told for another trial, and this one has none yet.
     value
-        The value of a complete trial.
+        The value of a complete trial; with several objectives a list of theirs.
     error
         Why a trial failed or was cancelled.
     was
@@ -47,7 +50,7 @@ class Correction:
 
     trial: int
     state: str
-    value: float | None = None
+    value: Told = None
     error: str | None = None
     was: str = ""
     by: str = ""
@@ -67,7 +70,8 @@ class Correction:
         return FrozenTrial(
             number=trial.number,
             state=states.get(self.state, TrialState.FAIL),
-            value=self.value,
+            value=None if isinstance(self.value, list) else self.value,
+            values=self.value if isinstance(self.value, list) else None,
             datetime_start=trial.datetime_start,
             datetime_complete=None if self.state == "waiting" else trial.datetime_complete,
             params=trial.params,
@@ -120,17 +124,24 @@ def told_with(trials: Iterable[FrozenTrial], key: str) -> str | None:
     return None
 
 
-def outcome(trial: FrozenTrial) -> tuple[str, float | None, str | None]:
+def told_value(values: Sequence[float]) -> float | list[float]:
+    """The values of a trial's objectives, as a correction keeps them."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def outcome(trial: FrozenTrial) -> tuple[str, Told, str | None]:
     """What a trial that a person was asked for is: its state, its value and why it has none."""
     if trial.state == TrialState.RUNNING:
         return "waiting", None, None
     if trial.state == TrialState.COMPLETE:
-        return "complete", trial.value, None
+        return "complete", told_value(trial.values), None
     if was_cancelled(trial):
         return "cancelled", None, str(trial.system_attrs[CANCELLED])
     return "failed", None, str(trial.system_attrs.get(ERROR, NOT_GIVEN))
 
 
-def in_words(state: str, value: float | None, error: str | None) -> str:
+def in_words(state: str, value: Told, error: str | None) -> str:
     """An outcome in words."""
+    if isinstance(value, list):
+        return ", ".join("not measured" if math.isinf(each) else repr(each) for each in value)
     return f"{value!r}" if value is not None else state + (f": {error}" if error else "")

@@ -4,7 +4,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,12 +20,14 @@ from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Target
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distributions_of
 from satisfice.study.progress import Progress
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
+from satisfice.study.values import directions_of
 from satisfice.study.warm_start import add_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.isolated import Isolated
@@ -35,11 +37,12 @@ from satisfice.types import Noise, Stoppable
 
 
 def find(
-    objective: Callable[[dict[str, Any]], float],
+    objective: Callable[[dict[str, Any]], float | Mapping[str, Any]],
     space: Any,
-    target: float,
+    target: float | Target,
     *,
     constraints: Any = None,
+    prefer: Any = None,
     budget: int = 100,
     timeout: float | None = None,
     direction: str = "maximize",
@@ -69,18 +72,25 @@ def find(
     Parameters
     ----------
     objective
-        A function that takes a dict of parameters and returns a number, or anything that `float` takes. If it raises, or returns
-        no finite number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no
-        number at all, such as None, ends the search.
+        A function that takes a dict of parameters and returns a number, or anything that `float` takes; with requirements as
+        target, a dict of the required values, in which others may stand as well. If it raises, or a value is missing or no finite
+        number, the evaluation failed, and the search avoids its neighbourhood. A first evaluation that returns no number at all,
+        such as None, or no dict, ends the search. The value of a deferred requirement may be a function without arguments: it is
+        called only where the other requirements pass.
     space
         What `Space.of` takes: a dict such as `{"rate": (1e-4, 1.0, "log"), "depth": (2, 12), "solver": ["adam", "sgd"]}`, or a
         table of candidates. For parameters that depend on others: a function that takes an Optuna trial and returns the dict.
     target
-        The value to reach.
+        The value to reach, or requirements such as `{"yield": ">= 80", "impurity": "<= 2"}`; see `Specification.of`. These have
+        directions, noises and ranges of their own.
     constraints
         What every setting must satisfy, known before it is evaluated, as in `Space.of`: texts such as `"a + 2 b <= 1"`, functions
         of the dict of parameters that return True or False, and `Mixture` for parts of a whole. A stored study keeps texts and
         mixtures; functions must be passed again.
+    prefer
+        Which of the good settings you would rather have: a cost of the parameters, smaller is better. A sum as a text such as
+        `"a + 2 b"`, a function of the dict of parameters, or a setting, to which the distance counts. After the first good
+        setting the search goes on for a more preferred one within the budget, and ends when the hope of one is lost.
     budget
         The largest number of evaluations of the study, by all workers and all earlier calls.
     timeout
@@ -113,8 +123,8 @@ def find(
     name
         The name of the study in the storage; None for a new one.
     history
-        A table of earlier evaluations with the column "value". The model trains on them, but they never count towards a
-        certificate.
+        A table of earlier evaluations with the column "value", or one for each requirement. The model trains on them, but they
+        never count towards a certificate.
     give_up
         Whether a search that has lost hope draws settings at random, to say how rare good ones are at most, and then ends with
         the verdict "unlikely". False goes on until the budget is spent.
@@ -168,6 +178,8 @@ def find(
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
     if constraints is not None and callable(space):
         raise BadInput("`constraints` needs a space with the ranges of its parameters; got a function as `space`.")
+    if prefer is not None and callable(space):
+        raise BadInput("`prefer` needs a space with the ranges of its parameters; got a function as `space`.")
     named = None if callable(space) else Space.of(space, constraints)
     config = StudyConfig(
         target,
@@ -181,7 +193,12 @@ def find(
         give_up=give_up,
         budget=whole(budget, "budget", least=1),
         space=named,
+        prefer=prefer,
     )
+    if each is not None and config.specification is not None and any(part.deferred for part in config.specification):
+        raise BadInput(
+            "`each` cannot be used with a deferred requirement, whose function would stay in the other process."
+        )
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
@@ -189,7 +206,7 @@ def find(
         if each is not None:  # before anything starts a thread
             evaluate = stack.enter_context(Isolated(objective, float(each), memory))
         shown = stack.enter_context(Progress(progress, config))
-        study = open_study(name, storage, direction=direction)
+        study = open_study(name, storage, direction=directions_of(config))
         config = agreed(study, config, seed)
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
@@ -198,7 +215,7 @@ def find(
         else:
             prepare = partial(_optuna.suggest, distributions=distributions_of(config.space))
             if history is not None:
-                add_earlier(study, config.space, history)
+                add_earlier(study, config, history)
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         workers = Workers(
             *(study, sampler, prepare, evaluate, deadline, called, shown, interrupts),

@@ -1,7 +1,6 @@
 """`open_search`: makes or opens a search whose evaluations people make."""
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import optuna
@@ -12,9 +11,12 @@ from satisfice.domain.space import Space
 from satisfice.errors import BadInput
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Target
 from satisfice.study.config import StudyConfig
 from satisfice.study.find import agreed
+from satisfice.study.snapshot import with_target
 from satisfice.study.stored import StoredSearch
+from satisfice.study.values import directions_of
 from satisfice.study.warm_start import add_earlier, read_earlier
 from satisfice.study.workers.storage import open_storage, open_study
 from satisfice.types import Noise
@@ -24,9 +26,10 @@ def open_search(
     name: str,
     storage: str | os.PathLike[str] | BaseStorage,
     space: Any = None,
-    target: float | None = None,
+    target: float | Target | None = None,
     *,
     constraints: Any = None,
+    prefer: Any = None,
     direction: str = "maximize",
     noise: Noise = None,
     confidence: float = 0.95,
@@ -52,15 +55,17 @@ def open_search(
         What `Space.of` takes: a dict such as `{"temperature": (20, 90, 5), "solvent": ["water", "ethanol"]}`, or a table of
         candidates. None opens what is stored.
     target
-        The value to reach. Without a space it replaces the stored one.
+        The value to reach, or requirements, as in `find`. Without a space it replaces the stored one.
     constraints
         As in `find`; they need a space. A search with a function among its constraints is opened with its space and constraints
         again before more is asked.
+    prefer
+        As in `find`; it needs a space. A study keeps of a function only its name, as with constraints.
     direction, noise, confidence, value_range, rule, model, give_up, seed
         As in `find`; they need a space.
     history
-        A table of earlier evaluations with the column "value". The model trains on them, but they never count towards a
-        certificate.
+        A table of earlier evaluations with the column "value", or one for each requirement. The model trains on them, but they
+        never count towards a certificate.
 
     Returns
     -------
@@ -92,26 +97,26 @@ def open_search(
     opened = open_storage(storage)
     if space is None:
         usual: dict[str, Any] = open_search.__kwdefaults__ or {}
-        others = {**given, "seed": seed, "constraints": constraints}
+        others = {**given, "seed": seed, "constraints": constraints, "prefer": prefer}
         extra = [each for each, value in others.items() if value is not usual[each]]
         if extra:
             raise BadInput(f"`{extra[0]}` must come with a `space`; without one the study is opened as it is stored.")
         found = StoredSearch.of(_existing(name, opened))
         if target is not None:
-            found = StoredSearch(found.study, replace(found.config, target=target))
+            found = StoredSearch(found.study, with_target(found.study, found.config, target))
     else:
         if target is None:
             raise BadInput("`target` must be given with a `space`: the value to reach.")
         named = Space.of(space, constraints)
-        config = StudyConfig(target, **given, seed=drawn_seed(seed), space=named)  # type: ignore[arg-type]
+        config = StudyConfig(target, **given, seed=drawn_seed(seed), space=named, prefer=prefer)  # type: ignore[arg-type]
         config.search(named.domain)  # what it refuses is refused before there is a study
         if history is not None:
-            read_earlier(named, history)
-        study = open_study(name, opened, direction=direction)
+            read_earlier(config, history)
+        study = open_study(name, opened, direction=directions_of(config))
         found = StoredSearch(study, agreed(study, config, seed))
     found.config.store(found.study)
     if history is not None:
-        add_earlier(found.study, found.space, history)
+        add_earlier(found.study, found.config, history)
     return found
 
 
@@ -123,5 +128,5 @@ def _existing(name: str, storage: BaseStorage) -> optuna.Study:
             f"`name` must be that of a study in the storage, which holds {found}; got {name!r:.80}. To make a new one, pass "
             "`space` and `target`."
         )
-    direction = optuna.load_study(study_name=name, storage=storage).direction.name.lower()
-    return open_study(name, storage, direction=direction)
+    directions = optuna.load_study(study_name=name, storage=storage).directions
+    return open_study(name, storage, direction=[each.name.lower() for each in directions])

@@ -14,6 +14,7 @@ from satisfice.search.answer import Answer
 from satisfice.study.config import StudyConfig
 
 STYLES = {"good": "green", "none": "yellow", "unlikely": "yellow", "open": "cyan"}
+HALF = 0.5  # a requirement that is likelier met than that counts as met
 PAUSE = 60.0  # seconds between two lines of a log
 
 
@@ -29,7 +30,8 @@ class Progress:
     """
 
     def __init__(self, wanted: bool | Literal["log"] | None, config: StudyConfig) -> None:
-        self._budget, self._target = config.budget or 0, config.target
+        self._budget = config.budget or 0
+        self._target = "" if config.specification is not None else f"target {config.threshold:.6g}"
         console = Console(stderr=True)
         self._notebook = console.is_jupyter and wanted is not False
         self._bar: Bar | None = None
@@ -76,9 +78,14 @@ class Progress:
         """Show what is known now."""
         done = answer.evaluations + answer.failures
         said = [] if answer.value is None else [f"best {answer.value:.6g}"]
-        said.append(f"target {self._target:.6g}")
+        if len(answer.requirements) > 1:
+            met = sum((each.probability or 0.0) > HALF for each in answer.requirements)
+            said.append(f"best meets {met} of {len(answer.requirements)}")
+        said += [self._target] if self._target else []
         if answer.hope is not None and answer.verdict != "good":
             said.append(f"hope {answer.hope:.2f}")
+        if answer.preference is not None:
+            said.append(f"{answer.preference.kind} {answer.preference.cost:.6g}")
         if self._bar is not None:
             text = ", ".join(said) + f", [{STYLES[answer.verdict]}]{answer.verdict}[/]"
             self._bar.update(self._task, completed=min(done, self._budget), description=text)

@@ -75,4 +75,5 @@ def error_of(trial: FrozenTrial) -> str:
     constraint = broken(trial)
     if constraint is not None:
         return f"the constraint {constraint!r} must be at most 0; it is {trial.constraints[constraint]:g}"
-    return str(trial.system_attrs.get(ERROR, "no reason is known" if trial.value is None else f"value {trial.value!r}"))
+    values = f"value {', '.join(map(repr, trial.values))}" if trial.values else "no reason is known"
+    return str(trial.system_attrs.get(ERROR, values))

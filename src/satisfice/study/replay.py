@@ -1,9 +1,8 @@
 """`StudyReplay`: the trials of a study, told to a `Search`."""
 
-import math
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -32,15 +31,10 @@ from satisfice.study.proposal import (
     error_of,
     was_cancelled,
 )
+from satisfice.study.values import Result, result_of
 from satisfice.types import Array
 
 DEADLY = 3  # a setting at which so many workers died is a failure; two may meet the same fate by chance
-
-
-def check_one_objective(study: optuna.Study) -> None:
-    """Raise BadInput if the study has several objectives."""
-    if len(study.directions) > 1:
-        raise BadInput(f"A study must have one objective; {study.study_name!r} has {len(study.directions)} objectives.")
 
 
 class Pending(NamedTuple):
@@ -55,7 +49,7 @@ class Held(NamedTuple):
     """A replicate that has ended: its point and its value."""
 
     point: Array
-    value: float
+    value: Result
 
 
 class StudyReplay:
@@ -157,7 +151,7 @@ class StudyReplay:
             ]  # one that began before it was cancelled while it ran, perhaps since bad ones take longer
         elif key not in map(self._key, before):
             self._count_unseen([each for each in pending if each.number < number])
-            self.search.observations.count(held.point, held.value)
+            self.search.count(held.point, held.value)
             del self._held[number]
 
     def ask(self, number: int) -> tuple[Proposal, dict[str, Any]]:
@@ -196,6 +190,15 @@ class StudyReplay:
         """The number of evaluations that have ended since trial number `since`, and the errors of those that failed."""
         failed = self._failed[bisect_left(self._failed, since) :]
         return len(self._ended) - bisect_left(self._ended, since), [error_of(self._finished[n]) for n in failed]
+
+    def wants(self, trial: FrozenTrial, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the values that are still wanted of a trial, given those that were measured; see `Search.wants`."""
+        specification, point = self.config.specification, self._point(trial)
+        if specification is None:
+            return ()
+        if self.search is None or point is None:
+            return tuple(name for name in specification.names if values.get(name) is None)
+        return self.search.wants(point, values)
 
     def params_of(self, number: int) -> dict[str, Any]:
         """The parameters of a finished trial, empty if there is no such trial."""
@@ -245,6 +248,8 @@ class StudyReplay:
         done = [self._finished[number] for number, state in self.states.items() if state == "complete"]
         if self.config.noise != 0 or not done:
             return Answer("open")
+        if self.config.specification is not None:
+            return Answer("open", evaluations=len(done))
         best = max(done, key=lambda trial: sign * trial.value)
         good = sign * best.value >= self.config.goal
         return Answer(
@@ -272,13 +277,13 @@ class StudyReplay:
         state: State = "pruned" if trial.state == TrialState.PRUNED else "failed"
         if broken(trial) is not None:
             state = "infeasible"
-        elif trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
-            state = "complete" if self._tell_value(trial, point) else "failed"
+        elif trial.state == TrialState.COMPLETE and (result := result_of(self.config, trial.values)) is not None:
+            state = "complete" if self._tell_value(trial, point, result) else "failed"
         if state != "complete" and point is not None and self.search is not None:
             self.search.fail(point, bad=state != "failed")
         return state if row is None else "history"
 
-    def _tell_value(self, trial: FrozenTrial, point: Array | None) -> bool:
+    def _tell_value(self, trial: FrozenTrial, point: Array | None, result: Result) -> bool:
         """Tell the search of a value; False if it lies outside of `value_range`."""
         if self.search is None or self.space is None or point is None:
             return True
@@ -288,11 +293,11 @@ class StudyReplay:
         inside = self.search.observations.allows(point)  # a trial of the user's own may break a constraint
         fresh = HISTORY not in trial.system_attrs and (first is None or repeat) and inside
         try:
-            self.search.tell(point, trial.value, fresh=fresh, held=repeat and inside)
+            self.search.tell(point, result, fresh=fresh, held=repeat and inside, partial=True)
         except BadInput:
             return False
         if repeat and inside:
-            self._held[trial.number] = Held(point, trial.value)
+            self._held[trial.number] = Held(point, result)
         self._first.setdefault(key, trial)
         if self.config.space is None and not self._conditional:
             named = {name for name, distribution in trial.distributions.items() if not distribution.single()}

@@ -20,12 +20,14 @@ from satisfice.domain.space import Space
 from satisfice.errors import BadInput, NoSurvivors, SpaceExhausted
 from satisfice.gp.models import Model
 from satisfice.rules import Rule
+from satisfice.search.specification import Target
 from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distribution_of
 from satisfice.study.proposal import Proposal
-from satisfice.study.replay import StudyReplay, check_one_objective
+from satisfice.study.replay import StudyReplay
 from satisfice.study.unrepeated import hide_repeats
+from satisfice.study.values import check_objectives
 from satisfice.study.workers.lease import Look, reclaim
 from satisfice.types import Noise
 
@@ -46,8 +48,11 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
     ----------
     target
         The value to reach.
+    targets
+        For a study of several objectives a requirement for each, in their order, such as
+        `["accuracy >= 0.93", "latency <= 200"]`; a study of one objective takes one as well.
     noise, confidence, value_range, rule, model
-        As in `satisfice.Search`.
+        As in `satisfice.Search`; requirements have noises and ranges of their own.
     seed
         The seed of all random numbers.
     independent_sampler
@@ -68,8 +73,9 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
 
     def __init__(
         self,
-        target: float,
+        target: float | Target | None = None,
         *,
+        targets: Target | None = None,
         noise: Noise = None,
         confidence: float = 0.95,
         value_range: tuple[float, float] | None = None,
@@ -78,7 +84,9 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        config = StudyConfig(target, "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed))
+        config = StudyConfig(
+            either(target, targets), "maximize", noise, confidence, value_range, rule, model, drawn_seed(seed)
+        )
         config.search(Box([(0.0, 1.0)]))  # what it refuses is refused now
         self._set_up(config, independent_sampler)
 
@@ -107,7 +115,10 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         with self._lock:
             known = self._known
             if known is None or not _optuna.same_study(known[0], study):
-                config = replace(self.config, direction=study.direction.name.lower())
+                check_objectives(study, self.config)
+                config = self.config
+                if config.specification is None:
+                    config = replace(config, direction=study.direction.name.lower())
                 stored = StudyConfig.of(study)
                 if stored is None or (stored.space is None and stored.budget is None):  # others belong to `find`
                     config.store(study)
@@ -122,7 +133,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the distributions of the parameters that are known, constants excepted."""
-        check_one_objective(study)
+        check_objectives(study, self.config)
         space = self.config.space
         if space is None:
             with self.replaying(study) as replay:
@@ -135,7 +146,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Propose the known parameters of this trial, and write the proposal into it for all workers to see."""
-        check_one_objective(study)
+        check_objectives(study, self.config)
         if not search_space:
             return {}
         until, pause = time.monotonic() + PATIENCE, PAUSE
@@ -166,7 +177,7 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Sample a parameter that is not known yet: the value of the trial that is replicated, else a random one."""
-        check_one_objective(study)
+        check_objectives(study, self.config)
         proposal = Proposal.of(trial)
         if proposal is not None and proposal.repeats is not None:
             with self.replaying(study) as replay:
@@ -187,9 +198,19 @@ class GoodActionSampler(BaseSampler):  # type: ignore[misc]
             self._independent.reseed_rng()
 
 
+def either(target: float | Target | None, targets: Target | None) -> float | Target:
+    """The target, of which exactly one must be given: a number, or requirements."""
+    if (target is None) == (targets is None):
+        raise BadInput(
+            "`target` must be given, the value to reach, or else `targets`, a requirement for each objective."
+        )
+    return targets if target is None else target  # type: ignore[return-value]
+
+
 def stop_when_certain(
-    target: float | None = None,
+    target: float | Target | None = None,
     *,
+    targets: Target | None = None,
     noise: Noise = None,
     confidence: float | None = None,
     value_range: tuple[float, float] | None = None,
@@ -205,6 +226,8 @@ def stop_when_certain(
     target
         Leave it out beside a `GoodActionSampler`, which knows it. Any other sampler repeats nothing by itself, so under noise it
         gets no certificate.
+    targets
+        For a study of several objectives a requirement for each, in place of `target`.
     noise, confidence, value_range, rule, model
         As in `satisfice.Search`, with a target only.
 
@@ -220,6 +243,7 @@ def stop_when_certain(
     """
     every = {"noise": noise, "confidence": confidence, "value_range": value_range, "rule": rule, "model": model}
     given: dict[str, Any] = {name: argument for name, argument in every.items() if argument is not None}
+    target = targets if target is None else either(target, targets)
     if target is None and given:
         raise BadInput(
             f"`{next(iter(given))}` must come with a `target`. Beside a GoodActionSampler, which knows both, give no arguments."
@@ -231,10 +255,11 @@ def stop_when_certain(
         if not isinstance(sampler, GoodActionSampler):
             raise BadInput("stop_when_certain needs a `target`, since the study's sampler has none.")
         with sampler.replaying(study) as replay:
-            verdict = replay.answer().verdict
+            answer = replay.answer()
+        verdict = answer.verdict
         if study.user_attrs.get(VERDICT) != verdict:
             study.set_user_attr(VERDICT, verdict)
-        if verdict != "open":
+        if answer.done:
             study.stop()
 
     return look

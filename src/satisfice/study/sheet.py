@@ -16,9 +16,10 @@ from satisfice.domain.space import COLUMNS
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
 from satisfice.study.config import StudyConfig
-from satisfice.study.corrections import NOT_GIVEN, Correction
-from satisfice.study.snapshot import column_of, listing, parameter_names, row_of
+from satisfice.study.corrections import NOT_GIVEN, Correction, told_value
+from satisfice.study.snapshot import column_of, listing, parameter_names, row_of, value_names
 from satisfice.study.stored import Asked, StoredSearch
+from satisfice.study.values import result_of, stored_values
 from satisfice.study.warm_start import FORMULA, unquoted
 from satisfice.study.workbook import BEGINS, read_workbook, write_workbook
 
@@ -48,7 +49,7 @@ class SheetDone:
 
 def result_columns(config: StudyConfig) -> list[str]:
     """The columns that are filled in: one for each number that an experiment gives."""
-    return ["value"]
+    return ["value"] if config.specification is None else list(config.specification.names)
 
 
 def header(search: StoredSearch) -> list[str]:
@@ -78,12 +79,13 @@ def table_text(study: optuna.Study) -> str:
     """Write all evaluations of a study as a CSV text; no model is fitted."""
     space, evaluations = listing(study)
     names = parameter_names(space, evaluations)
-    columns = ["number", *map(column_of, names), *COLUMNS[1:]]
+    values = value_names(evaluations)
+    columns = ["number", *map(column_of, names), *values, *COLUMNS[2:]]
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(map(cell, columns))
     for each in evaluations:
-        row = row_of(each, names)
+        row = row_of(each, names, values)
         table.writerow([cell(row[column]) for column in columns])
     return text.getvalue()
 
@@ -129,7 +131,10 @@ def tell_sheet(
     found: dict[str, list[int]] = {"told": [], "known": [], "corrected": []}
     for each in told:
         if each.value is not None:
-            found[search.tell(each.trial, each.value, correct=correct, by=by)].append(each.trial)
+            values = each.value if isinstance(each.value, list) else [each.value]
+            result = result_of(search.config, values)
+            if result is not None:
+                found[search.tell(each.trial, result, correct=correct, by=by)].append(each.trial)
         else:
             found[search.fail(each.trial, each.error or "", correct=correct, by=by)].append(each.trial)
     return SheetDone(**{key: tuple(each) for key, each in found.items()}, empty=tuple(filled.empty))
@@ -215,17 +220,30 @@ class _Filled:
                 )
 
     def _result(self, row: int, cells: Mapping[str, str], trial: int) -> Correction | None:
-        (column,) = result_columns(self._search.config)
-        text, why = cells[column], cells.get("error", "")
-        if text.lower() == FAILED or (not text and why):
+        columns = result_columns(self._search.config)
+        filled, why = {each: cells[each] for each in columns if cells[each]}, cells.get("error", "")
+        if any(text.lower() == FAILED for text in filled.values()) or (not filled and why):
             return Correction(trial, "failed", error=why or NOT_GIVEN, by=self._by)
-        if not text:
+        if not filled:
             return None
         if why:
             raise self._wrong(row, "error", f"it must be empty where there is a value; got {why!r:.80}")
-        return Correction(trial, "complete", value=self.value(row, column, text), by=self._by)
+        values = {column: self.number(row, column, text) for column, text in filled.items()}
+        specification = self._search.config.specification
+        for each in () if specification is None else specification:
+            if each.name not in values and not each.deferred:
+                raise self._wrong(row, each.name, "it is empty, and other values of the row are not")
+        try:
+            result = self._search.checked(values["value"] if specification is None else values)
+            self._search.check_deferred(trial, result)
+        except BadInput as problem:
+            wrong = next(
+                (each for each in filled if f"`{each}`" in str(problem) or repr(each) in str(problem)), columns[-1]
+            )
+            raise self._wrong(row, wrong, str(problem)) from None
+        return Correction(trial, "complete", value=told_value(stored_values(self._search.config, result)), by=self._by)
 
-    def value(self, row: int, column: str, text: str) -> float:
+    def number(self, row: int, column: str, text: str) -> float:
         """The number in a cell."""
         number = read_number(text)
         if number is None:
@@ -239,10 +257,7 @@ class _Filled:
                 column,
                 f"it must be a number, {FAILED!r}, or empty as long as there is no result; got {text!r:.80}.{hint}",
             )
-        try:
-            return self._search.checked(number)
-        except BadInput as problem:
-            raise self._wrong(row, column, str(problem)) from None
+        return number
 
     def _wrong(self, row: int, column: str, why: str) -> BadInput:
         return BadInput(f"{self._name}, row {row}, column {column!r}: {why.rstrip('.')}. Nothing was told.")

@@ -10,11 +10,14 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.domain.space import COLUMNS, Space
 from satisfice.errors import BadInput
 from satisfice.search.answer import Answer
+from satisfice.search.config import SearchConfig
 from satisfice.search.search import Search
+from satisfice.search.specification import SENSES, Requirement, Target
 from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import BY_HAND, CORRECTS, corrected
 from satisfice.study.proposal import ENDED, HISTORY, TRACE, Proposal, State, error_of, read_text, was_cancelled
-from satisfice.study.replay import StudyReplay, check_one_objective
+from satisfice.study.replay import StudyReplay
+from satisfice.study.values import Result, check_objectives, result_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,12 @@ class Evaluation:
     hope: float | None  # the model's probability that some setting is good, when this one was proposed
     error: str | None
     seconds: float | None
+    values: dict[str, Any] = field(default_factory=dict)  # those of requirements and others, by their names
+
+    @property
+    def told(self) -> bool:
+        """Whether it has a value."""
+        return self.value is not None or any(each is not None for each in self.values.values())
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,13 +57,14 @@ class StudyAnswer(Answer):
         Returns
         -------
         list of dict
-            A row for each: number, the parameters by their names, value, state, repeats, hope, error, seconds.
+            A row for each: number, the parameters by their names, value, state, repeats, hope, error, seconds. Where the target
+            has requirements, a column for each of them, and for each further value, takes the place of `value`.
         """
         if self.study is None:
             return []
         _, seen = listing(self.study)
         names = dict.fromkeys(name for each in seen for name in each.params)
-        return [row_of(each, names) for each in seen]
+        return [row_of(each, names, value_names(seen)) for each in seen]
 
     @property
     def first_failure(self) -> str | None:
@@ -102,8 +112,8 @@ def begun(study: optuna.Study) -> Begun | None:
     return Begun(config, None if config is None else config.space, listed, Answer("open"))
 
 
-def snapshot(study: optuna.Study, target: float | None = None) -> StudySnapshot:
-    """Look at a study, by the config stored in it; at any study of one objective, if a target is given."""
+def snapshot(study: optuna.Study, target: float | Target | None = None) -> StudySnapshot:
+    """Look at a study, by the config stored in it; at any study, if a target is given."""
     return snapshot_of(study, follow(study, target))
 
 
@@ -118,21 +128,32 @@ def snapshot_of(study: optuna.Study, replay: StudyReplay) -> StudySnapshot:
     return StudySnapshot(study.study_name, replay.config, replay.space, listed, answer, replay.search)
 
 
-def follow(study: optuna.Study, target: float | None = None) -> StudyReplay:
+def follow(study: optuna.Study, target: float | Target | None = None) -> StudyReplay:
     """Replay the whole study."""
-    check_one_objective(study)
     config = StudyConfig.of(study)
     if target is not None:
-        stored = config or StudyConfig(target, study.direction.name.lower())
-        config = replace(stored, target=target)
+        config = with_target(study, config, target)
     if config is None:
         raise BadInput(
             f"`target` must be given for the study {study.study_name!r}, which satisfice did not make: from Python, pass "
             "`target` to `answer_of`."
         )
+    check_objectives(study, config)
     replay = StudyReplay(config)
     replay.catch_up(study)
     return replay
+
+
+def with_target(study: optuna.Study, config: StudyConfig | None, target: float | Target) -> StudyConfig:
+    """The config of a study with another target: a number, or requirements, which have noises of their own."""
+    if isinstance(target, int | float):
+        if config is None or config.specification is not None:
+            check_objectives(study, SearchConfig(target))
+            return StudyConfig(target, study.direction.name.lower(), space=None if config is None else config.space)
+        return replace(config, target=target)
+    if config is None:
+        return StudyConfig(target)
+    return replace(config, target=target, direction="maximize", noise=None, value_range=None)
 
 
 def study_answer(study: optuna.Study, replay: StudyReplay) -> StudyAnswer:
@@ -140,15 +161,15 @@ def study_answer(study: optuna.Study, replay: StudyReplay) -> StudyAnswer:
     return StudyAnswer(**replay.answer().__dict__, study=study)
 
 
-def answer_of(study: optuna.Study, target: float | None = None) -> StudyAnswer:
+def answer_of(study: optuna.Study, target: float | Target | None = None) -> StudyAnswer:
     """Judge a study by all trials that have finished.
 
     Parameters
     ----------
     study
-        A study of one objective, made by any sampler.
+        A study made by any sampler.
     target
-        The value to reach; None for the target that is stored in the study.
+        The value to reach, or a requirement for each objective, in their order; None for the target that is stored in the study.
 
     Returns
     -------
@@ -158,7 +179,7 @@ def answer_of(study: optuna.Study, target: float | None = None) -> StudyAnswer:
     Raises
     ------
     BadInput
-        If the study has several objectives, or no target is known.
+        If the target does not fit the objectives of the study, or none is known.
 
     Examples
     --------
@@ -172,7 +193,12 @@ def answer_of(study: optuna.Study, target: float | None = None) -> StudyAnswer:
 
 def listing(study: optuna.Study) -> tuple[Space | None, tuple[Evaluation, ...]]:
     """The space, if it is known, and the evaluations of any study of one objective."""
-    replay = follow(study, None if StudyConfig.of(study) else 0.0)  # the target makes no difference here
+    target: float | Target = 0.0  # it makes no difference here
+    if len(study.directions) > 1:
+        names = study.metric_names or [f"value_{number}" for number in range(len(study.directions))]
+        senses = [SENSES[">=" if each.name == "MAXIMIZE" else "<="] for each in study.directions]
+        target = [Requirement(name, sense, 0.0) for name, sense in zip(names, senses, strict=True)]
+    replay = follow(study, None if StudyConfig.of(study) else target)
     return replay.space, evaluations(study, replay)
 
 
@@ -188,16 +214,38 @@ def _evaluation(trial: FrozenTrial, replay: StudyReplay) -> Evaluation:
     state = replay.states.get(trial.number, "waiting" if BY_HAND in trial.system_attrs else "running")
     mark = Proposal.of(trial)
     lasted = trial.duration if state in ENDED else None
+    result = result_of(replay.config, trial.values) if state in ("complete", "history") else None
     return Evaluation(
         number=trial.number,
         params=dict(trial.params),
-        value=trial.value if state in ("complete", "history") else None,
+        value=_single(result, replay.config),
         state=state,
         repeats=None if mark is None else mark.repeats,
         hope=None if mark is None else mark.hope,
         error=error_of(trial) if state in ("failed", "infeasible") else None,
         seconds=None if lasted is None else max(lasted.total_seconds(), 0.0),  # a clock may have been set back
+        values=_values(trial, replay.config, result),
     )
+
+
+def _single(result: Result | None, config: StudyConfig) -> float | None:
+    """The value of an evaluation, where it has one only."""
+    if isinstance(result, dict):
+        return (
+            next(iter(result.values())) if config.specification is not None and len(config.specification) == 1 else None
+        )
+    return result
+
+
+def _values(trial: FrozenTrial, config: StudyConfig, result: Result | None) -> dict[str, Any]:
+    """The values of the requirements, None where there are none, and the others that came with them; nothing for a number."""
+    if config.specification is None:
+        return {}
+    found: dict[str, Any] = dict.fromkeys(config.specification.names)
+    others = {key: each for key, each in trial.user_attrs.items() if not key.startswith("satisfice:")}
+    taken = {*COLUMNS, *trial.params, *found}
+    more = {f"values_{key}" if key in taken else key: each for key, each in others.items()}
+    return {**found, **(result if isinstance(result, dict) else {}), **more}
 
 
 def parameter_names(space: Space | None, evaluations: Iterable[Evaluation]) -> list[str]:
@@ -211,7 +259,13 @@ def column_of(name: str) -> str:
     return f"params_{name}" if name in COLUMNS else name
 
 
-def row_of(each: Evaluation, names: Iterable[str]) -> dict[str, Any]:
+def value_names(evaluations: Iterable[Evaluation]) -> list[str]:
+    """The columns of the values: "value", or the names of the requirements and of what came with them."""
+    return list(dict.fromkeys(name for each in evaluations for name in each.values)) or ["value"]
+
+
+def row_of(each: Evaluation, names: Iterable[str], values: Iterable[str] = ("value",)) -> dict[str, Any]:
     """An evaluation as a row of a table: its number, the parameters (None where it has no such), then the other columns."""
     params = {column_of(name): each.params.get(name) for name in names}
-    return {"number": each.number, **params, **{name: getattr(each, name) for name in COLUMNS[1:]}}
+    told = {name: each.values.get(name) if each.values else each.value for name in values}
+    return {"number": each.number, **params, **told, **{name: getattr(each, name) for name in COLUMNS[2:]}}

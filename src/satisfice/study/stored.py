@@ -27,12 +27,14 @@ from satisfice.study.corrections import (
     entries,
     in_words,
     outcome,
+    told_value,
     told_with,
 )
 from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import CANCELLED, ERROR
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, StudySnapshot, snapshot_of, study_answer
+from satisfice.study.values import Result, storable, stored_values
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LONGEST_REASON, Lease
 
@@ -126,7 +128,13 @@ class StoredSearch:
         return asked
 
     def tell(
-        self, trial: int | Mapping[str, Any], value: float, *, correct: bool = False, by: str = "", key: str = ""
+        self,
+        trial: int | Mapping[str, Any],
+        value: float | Mapping[str, Any],
+        *,
+        correct: bool = False,
+        by: str = "",
+        key: str = "",
     ) -> Told:
         """Tell the result of an experiment. Telling the same once more changes nothing.
 
@@ -136,7 +144,8 @@ class StoredSearch:
             The number of the trial, what `ask` returned, or a dict of parameters: then it is the result of the oldest experiment
             with these parameters that waits, or else of one of your own, which is added.
         value
-            The result.
+            The result; of a target with requirements a dict of the values, in which others may stand as well. A deferred value
+            may be missing unless the other requirements pass.
         correct
             Whether a result that was told before may be replaced. The log keeps both.
         by
@@ -158,11 +167,38 @@ class StoredSearch:
         result = self.checked(value)
         if (before := self._before(key)) is not None:
             return before
-        found = self._number(trial)
+        found, kept = self._number(trial), told_value(stored_values(self.config, result))
+        others = self._others(value)
         if found is None and isinstance(trial, Mapping):
-            self._add(trial, result, by, key)
+            self.check_deferred(trial, result)
+            self._add(trial, result, others, by, key)
             return "told"
-        return self._end(Correction(self._asked_for(trial), "complete", value=result, by=by, key=key), correct)
+        number = self._asked_for(trial)
+        self.check_deferred(number, result)
+        return self._end(Correction(number, "complete", value=kept, by=by, key=key), correct, others)
+
+    def check_deferred(self, trial: int | Mapping[str, Any], result: Result) -> None:
+        """Raise BadInput if a deferred value is missing where the other requirements pass; not where a result stands already."""
+        if not isinstance(result, dict):
+            return
+        if not isinstance(trial, Mapping) and outcome(self.trial(trial))[0] != "waiting":
+            return
+        params = trial if isinstance(trial, Mapping) else self.trial(trial).params
+        with self._sampler.replaying(self.study) as replay:
+            search = replay.search or self.config.search(self.space.domain)
+            missing = search.wants(self.space.encode(params), result)
+        if missing:
+            raise BadInput(
+                f"The value {missing[0]!r} is needed here, since the other requirements pass: measure it, and tell all values "
+                "together."
+            )
+
+    def _others(self, value: object) -> dict[str, Any]:
+        """The values that no requirement names."""
+        specification = self.config.specification
+        if specification is None or not isinstance(value, Mapping):
+            return {}
+        return {str(name): storable(each) for name, each in value.items() if name not in specification.names}
 
     def fail(
         self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "", key: str = ""
@@ -299,8 +335,13 @@ class StoredSearch:
             )
         return trials[trial_number]
 
-    def checked(self, value: object) -> float:
-        """The value as a number; BadInput if it is none, or lies outside of the range."""
+    def checked(self, value: object) -> Result:
+        """The value as a number, or those of the requirements; BadInput if one is none, or lies outside of its range."""
+        specification = self.config.specification
+        if specification is not None:
+            specification.readings(value)
+            given = dict(value) if isinstance(value, Mapping) else {}
+            return {name: float(given[name]) for name in specification.names if given.get(name) is not None}
         try:
             if isinstance(
                 value, str | bytes
@@ -361,7 +402,7 @@ class StoredSearch:
             raise BadInput(f"`trial` must be an experiment that waits for its result; none has {trial!r:.200}.")
         return found
 
-    def _add(self, params: Mapping[str, Any], value: float, by: str, key: str) -> None:
+    def _add(self, params: Mapping[str, Any], result: Result, others: dict[str, Any], by: str, key: str) -> None:
         """Add an experiment of the user's own."""
         if (broken := self.space.limits.broken(params)) is not None:
             raise BadInput(
@@ -369,7 +410,8 @@ class StoredSearch:
             )
         self.study.add_trial(
             create_trial(
-                value=value,
+                values=stored_values(self.config, result),
+                user_attrs=others,
                 params={name: native(params[name]) for name in self.space.parameters},
                 distributions=distributions_of(self.space),
                 system_attrs={BY_HAND: {"by": by, "key": key} if key else {"by": by}},
@@ -392,13 +434,13 @@ class StoredSearch:
             )
         return "corrected"
 
-    def _end(self, told: Correction, correct: bool) -> Told:
+    def _end(self, told: Correction, correct: bool, others: Mapping[str, Any] | None = None) -> Told:
         """End a trial that waits; or correct it, if that was asked for."""
         with Interrupts():
             change = self.judge(told, correct)
             if change == "told":
                 try:
-                    if self._finish(told):
+                    if self._finish(told, others or {}):
                         return "told"
                 except UpdateFinishedTrialError:  # somebody else was faster
                     change = self.judge(told, correct)
@@ -407,7 +449,7 @@ class StoredSearch:
                 replace(told, was=was, by=str(told.by)[:LONGEST_REASON]).log(self.study)
         return change
 
-    def _finish(self, told: Correction) -> bool:
+    def _finish(self, told: Correction, others: Mapping[str, Any]) -> bool:
         """End a trial that has had no result; False if it had one that was taken back, since it is finished for Optuna."""
         trial_id = _optuna.id_of(self.trial(told.trial))
         if _optuna.trial_of(self.study, trial_id).state.is_finished():
@@ -417,7 +459,10 @@ class StoredSearch:
                 self.study, trial_id, TOLD, {"key": told.key, "state": told.state, "value": told.value}
             )
         if told.value is not None:
-            _optuna.set_state(self.study, trial_id, TrialState.COMPLETE, [told.value])
+            for name, each in others.items():
+                _optuna.set_user_attribute(self.study, trial_id, name, each)
+            values = told.value if isinstance(told.value, list) else [told.value]
+            _optuna.set_state(self.study, trial_id, TrialState.COMPLETE, values)
         else:
             _optuna.set_attribute(self.study, trial_id, CANCELLED if told.state == "cancelled" else ERROR, told.error)
             _optuna.set_state(self.study, trial_id, TrialState.FAIL)

@@ -33,6 +33,7 @@ import optuna
 from satisfice.checks import as_objective
 from satisfice.domain.parameters import native
 from satisfice.errors import BadInput, BadValue, EvaluationFailed, WrongType
+from satisfice.study.values import sendable
 from satisfice.study.workers.traces import reason_of, trace_of
 
 TICK = 0.1  # seconds between two looks whether the evaluation is still wanted
@@ -261,7 +262,7 @@ def _evaluate(objective: Callable[[Any], object], given: Any, pipe: socket.socke
             _limit(int(memory))
         returned = objective(given)
         if isinstance(returned, Mapping):
-            said = {"value": {str(name): as_objective(value) for name, value in returned.items()}}
+            said = {"value": {str(name): sendable(value) for name, value in returned.items()}}
         else:
             said = {"value": as_objective(returned)}
     except BaseException as problem:

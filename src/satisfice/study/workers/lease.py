@@ -104,7 +104,16 @@ class Lease:
 
     def tell(self, value: object) -> None:
         """Finish the trial with its value, which is stored when this returns; `BadValue` for what is not a finite number."""
-        self._finish(TrialState.COMPLETE, [as_objective(value)])
+        self.tell_all([as_objective(value)], {})
+
+    def tell_all(self, values: list[float], others: Mapping[str, Any]) -> None:
+        """Finish the trial with the values of its objectives and, as user attributes, further ones."""
+        for name, each in others.items():
+            try:
+                _optuna.set_user_attribute(self.study, self.trial_id, name, each)
+            except UpdateFinishedTrialError:
+                raise self._lost() from None
+        self._finish(TrialState.COMPLETE, values)
 
     def fail(self, reason: str, trace: str = "") -> None:
         """Finish the trial without a value, and store why, and where if that is known."""

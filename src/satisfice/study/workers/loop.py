@@ -15,11 +15,13 @@ from optuna.trial import FrozenTrial, TrialState
 from satisfice.checks import as_objective
 from satisfice.errors import LeaseLost, NoSurvivors, SatisficeWarning, SpaceExhausted, TooManyFailures, WrongType
 from satisfice.study import _optuna
+from satisfice.study.config import StudyConfig
 from satisfice.study.corrections import by_hand
 from satisfice.study.progress import Progress
 from satisfice.study.proposal import CANCELLED, CUT
 from satisfice.study.replay import StudyReplay
 from satisfice.study.sampler import GoodActionSampler
+from satisfice.study.values import collected, stored_values
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import PERIOD, Lease, Look, lease_of, reclaim
 from satisfice.study.workers.traces import reason_of, trace_of
@@ -41,7 +43,7 @@ class Workers:
     prepare
         Gives a trial its parameters and returns what the objective takes.
     objective
-        Returns a number.
+        Returns a number, or a dict of the required values.
     deadline
         The time of the monotonic clock after which no evaluation begins.
     callbacks
@@ -66,7 +68,7 @@ class Workers:
     ) -> None:
         self._study, self._sampler = study, sampler
         self._prepare, self._objective = prepare, objective
-        self._budget, self._value_range = sampler.config.budget or 0, sampler.config.value_range
+        self._budget = sampler.config.budget or 0
         self._deadline, self._callbacks = deadline, callbacks
         self._progress, self._interrupts = progress, interrupts
         self._cancel_running = cancel_running
@@ -135,9 +137,9 @@ class Workers:
         with self._sampler.replaying(self._study) as replay:
             answer, spent, ended = replay.answer(), replay.spent(), replay.endings
             self._progress.show(answer)
-        if answer.verdict != "open" and self._cancel_running:
+        if answer.done and self._cancel_running:
             self._cancel_others()
-        if self._is_over() or answer.verdict != "open":
+        if self._is_over() or answer.done:
             return None
         return ended if spent < self._budget or self._await_others(ended) else None
 
@@ -192,7 +194,7 @@ class Workers:
                     with self._sampler.replaying(self._study) as replay:
                         if replay.spent(before=trial.number) >= self._budget:
                             return self._cancel(lease, "the budget was spent")
-                        if replay.endings > ended and replay.answer().verdict != "open":
+                        if replay.endings > ended and replay.answer().done:
                             return self._cancel(lease, DECIDED)
                     try:
                         with lease.refused_if_finished():  # it took longer than a lease lasts, as in a frozen process
@@ -257,7 +259,7 @@ class Workers:
                 raise KeyboardInterrupt
             with self._interrupts.allowed():
                 returned = self._call(lease, given)
-            value = as_objective(returned, self._value_range)
+            values, others = self._read(returned, lease)
         except (KeyboardInterrupt, LeaseLost):
             raise
         except optuna.TrialPruned:
@@ -274,8 +276,21 @@ class Workers:
         finally:
             with self._lock:
                 del self._evaluating[thread]
-        lease.tell(value)
+        lease.tell_all(values, others)
         return False
+
+    def _read(self, returned: object, lease: Lease) -> tuple[list[float], dict[str, Any]]:
+        """The values of the objectives in what the objective returned, and the others."""
+        config = self._sampler.config
+        if not isinstance(config, StudyConfig) or config.specification is None:  # a gate reads its runs itself
+            return [as_objective(returned, config.value_range)], {}
+
+        def wants(values: dict[str, float]) -> tuple[str, ...]:
+            with self._sampler.replaying(self._study) as replay:
+                return replay.wants(_optuna.trial_of(self._study, lease.trial_id), values)
+
+        found, others = collected(returned, config.specification, wants)
+        return stored_values(config, found), others
 
     def _has_no_value(self) -> bool:
         """Whether no evaluation of the study has given a value yet: then a wrong type is a mistake in the objective."""

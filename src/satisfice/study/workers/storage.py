@@ -9,7 +9,7 @@ import stat
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -91,10 +91,10 @@ def open_study(
     name: str | None,
     where: str | os.PathLike[str] | BaseStorage | None,
     *,
-    direction: str,
+    direction: str | Sequence[str],
     sampler: BaseSampler | None = None,
 ) -> optuna.Study:
-    """Open a study of one objective, or make it if there is none of that name yet.
+    """Open a study, or make it if there is none of that name yet.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def open_study(
     where
         None for a study in memory, the path of an SQLite file, the URL of a database, or an Optuna storage.
     direction
-        "maximize" or "minimize"; it must be that of a study that exists.
+        "maximize" or "minimize", or a list of these, one for each requirement; it must be that of a study that exists.
     sampler
         The sampler of the study.
 
@@ -118,7 +118,9 @@ def open_study(
     StorageFailed
         If the database does not answer, or the study is damaged.
     """
-    checked_direction(direction)
+    wanted = [direction] if isinstance(direction, str) else list(direction)
+    for each in wanted:
+        checked_direction(each)
     if name is None:
         name = f"satisfice-{uuid.uuid4()}"
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\0" in name or not _is_text(name):
@@ -127,7 +129,7 @@ def open_study(
     try:
         with _quiet():
             study = optuna.create_study(
-                study_name=name, storage=storage, direction=direction, sampler=sampler, load_if_exists=True
+                study_name=name, storage=storage, directions=wanted, sampler=sampler, load_if_exists=True
             )
         # a damaged row is better found now than in the middle of a search
         for trial in study.get_trials(deepcopy=False):
@@ -141,12 +143,12 @@ def open_study(
             f"The study {name!r} cannot be read ({problem!r}). Restore a copy or use another name."
         ) from problem
     stored = [each.name.lower() for each in study.directions]
-    if len(stored) != 1:
-        raise BadInput(f"A study must have one objective; {name!r} has {len(stored)} objectives. Use another name.")
-    if stored != [direction]:
-        raise BadInput(
-            f"`direction` must be {stored[0]!r}, as in the study {name!r}; got {direction!r}. Use another name."
-        )
+    if len(stored) != len(wanted):
+        several = "one objective" if len(wanted) == 1 else f"{len(wanted)} objectives"
+        raise BadInput(f"A study must have {several}; {name!r} has {len(stored)} objectives. Use another name.")
+    if stored != wanted:
+        was, got = (stored[0], wanted[0]) if len(wanted) == 1 else (stored, wanted)
+        raise BadInput(f"`direction` must be {was!r}, as in the study {name!r}; got {got!r}. Use another name.")
     return study
 
 
