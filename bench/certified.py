@@ -16,7 +16,8 @@ Methods:
   towards the mean of all, and the same e-process with the same shares of the error certifies it
 - `cma`: CMA-ES; the best setting of each generation, if its value reaches the target, gets 20 fresh evaluations and a t test of 5 %
 
-Resumable: records go to out/records/certified.jsonl and, packed, to docs/records. A record names the code (`--code`) that made it.
+Resumable: records go to out/records/certified.jsonl and, packed, to docs/records. A record names the code
+(`--code`) that made it. Writes a section of docs/evidence/luck.md.
 """
 
 import argparse
@@ -37,7 +38,7 @@ from scipy.stats import t as student
 
 from satisfice import Box, Search
 from satisfice.certificates.eprocess import LearnedNoise, level
-from satisfice.paper.experiments.records import Record, Records, pack, resume
+from satisfice.paper.experiments.records import Record, Records, pack, resume, unpack
 from satisfice.paper.experiments.run import Task, run_tasks
 from satisfice.types import Array
 
@@ -289,6 +290,9 @@ def main() -> None:
     run_tasks(tasks, PATH, jobs=given.jobs, title="certified")
     pack(PATH, KEPT)
     print(table(list(Records(PATH))))
+    from luck_page import write
+
+    write(unpack(ROOT / "docs" / "records" / "luck.jsonl.xz"))
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ class Judge:
 
 def _bound(test: AnyGate, values: Array, bar: float) -> float:
     """The highest target that the values certify at the level exp(-bar)."""
-    return lower_bound(test, values, float(np.exp(test.credit - bar)))
+    return lower_bound(test, values, float(np.exp(-bar)))
 
 
 def _least(holds: Callable[[int], bool], m: int) -> int | None:
