@@ -17,7 +17,7 @@ endif
 .venv/ready: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "satisfice needs Python 3.11 or newer")'
 	$(PYTHON) -m venv --clear .venv
-	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve]'
+	$(PIP_QUIET) $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve,control]'
 	echo '$(SETUP)' > $@
 
 demo: .venv/ready  ## find a robot push within 0.25 of its goal, without noise and with, and write the report
@@ -90,7 +90,7 @@ bench: bench-env  ## seconds for one suggestion, beside the peers
 
 lock:  ## write constraints.txt anew from the ranges in pyproject.toml
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/pip install --quiet '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve,docs]'
+	.venv-lock/bin/pip install --quiet '.[dev,experiments,cluster,postgres,sklearn,push,tuning,excel,serve,control,docs]'
 	.venv-lock/bin/pip freeze --exclude satisfice | sed '/^satisfice/d' > constraints.txt
 	rm -rf .venv-lock
 

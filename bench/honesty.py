@@ -2,9 +2,10 @@
 
     .venv/bin/python bench/honesty.py run --records out/honesty.jsonl [--seeds 10 --budget 500 --only noisy]     (resumable)
     .venv/bin/python bench/honesty.py table out/honesty.jsonl
+    .venv/bin/python bench/honesty.py write out/honesty.jsonl     writes docs/evidence/honesty.md, its picture and docs/records
 
 Every function is maximised over the unit cube. Its place in the cube changes with the seed, its share of good settings does
-not. A version of the library that knows no verdict `unlikely` gives up with `none`; the table has a column for either.
+not.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from math import gamma, pi
 from pathlib import Path
 
@@ -23,9 +25,10 @@ from numpy.random import Generator, default_rng
 from scipy.stats import binomtest
 
 from satisfice import Box, Search
-from satisfice.paper.experiments.records import Record, Records
+from satisfice.paper.experiments.records import Record, Records, pack, unpack
 from satisfice.types import Array
 
+DOCS = Path(__file__).parent.parent / "docs"
 MOMENTS = (4, 8, 16, 32, 64, 128)  # evaluations, times d + 1, at which the hope is kept
 SAMPLED = 2**18  # settings by which a target is placed where the share is not known in closed form
 Function = Callable[[Array], Array]  # points (n, d) of the unit cube -> true values (n,)
@@ -146,11 +149,13 @@ def stairs(d: int) -> Callable[[Generator], Function]:
 
 
 @cache
-def target_of(family: Callable[[int], Callable[[Generator], Function]], d: int, share: float) -> float:
-    """The value that a share of the settings reaches, by `SAMPLED` of them."""
+def target_of(family: Callable[[int], Callable[[Generator], Function]], d: int, share: float) -> tuple[float, float]:
+    """The value that a share of the settings reaches, and the share that does, more where values are equal; by `SAMPLED` of them."""
     rng = default_rng(0)
     f = family(d)(rng)
-    return float(np.quantile(np.concatenate([f(rng.random((2**14, d))) for _ in range(SAMPLED // 2**14)]), 1 - share))
+    values = np.concatenate([f(rng.random((2**14, d))) for _ in range(SAMPLED // 2**14)])
+    target = float(np.quantile(values, 1 - share))
+    return target, round(float((values >= target).mean()), 3)
 
 
 def gaussian(sd: float) -> Draw:
@@ -202,7 +207,8 @@ def returns(d: int) -> Callable[[Generator], Function]:
 def _placed(
     name: str, family: Callable[[int], Callable[[Generator], Function]], d: int, share: float, draw: Draw | None = None
 ) -> Problem:
-    return Problem(name, d, share, target_of(family, d, share), family(d), draw)
+    target, reached = target_of(family, d, share)
+    return Problem(name, d, reached, target, family(d), draw)
 
 
 @cache
@@ -328,6 +334,99 @@ def table(records: Iterable[Record]) -> str:
     return "\n".join(lines)
 
 
+BINS = (0.0, 0.05, 0.2, 0.4, 0.7, 0.95, 1.0 + 1e-9)
+KINDS: dict[str, Callable[[Record], bool]] = {
+    "1 % of the settings or more are good, or none": lambda r: r["share"] >= 0.01 or r["share"] == 0,
+    "needles: 0.1 % or 0.5 % are good": lambda r: 0 < r["share"] < 0.01,
+}
+
+
+def reliability(rows: Iterable[Record]) -> dict[str, list[tuple[float, int, int]]]:
+    """For each kind of problem and bin of hope: the mean hope, how often there is a good setting, and the number of moments.
+
+    The moments are `MOMENTS` (d + 1) evaluations into a search that had met no good setting yet.
+    """
+    found: dict[str, list[tuple[float, int, int]]] = {}
+    records = list(rows)
+    for kind, of in KINDS.items():
+        points = [(hope, r["share"] > 0) for r in records if of(r) for _, hope in r["hopes"]]
+        found[kind] = []
+        for low, high in pairwise(BINS):
+            mine = [(hope, good) for hope, good in points if low <= hope < high]
+            if mine:
+                found[kind].append((float(np.mean([h for h, _ in mine])), sum(good for _, good in mine), len(mine)))
+    return found
+
+
+def picture(rows: Iterable[Record], path: Path) -> None:
+    """The reliability diagram."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "satisfice"
+    figure, axes = plt.subplots(figsize=(5.2, 4.2), layout="constrained")
+    axes.plot([0, 1], [0, 1], color="0.7", lw=1)
+    for (kind, bins), colour, marker in zip(reliability(rows).items(), ("tab:blue", "tab:red"), "os", strict=True):
+        for hope, good, n in bins:
+            ends = binomtest(good, n).proportion_ci()
+            axes.plot([hope, hope], [ends.low, ends.high], color=colour, lw=1)
+            axes.annotate(str(n), (hope, good / n), xytext=(5, 4), textcoords="offset points", fontsize=8, color=colour)
+        axes.plot([b[0] for b in bins], [b[1] / b[2] for b in bins], marker, color=colour, label=kind)
+    axes.set(
+        xlabel="hope that the search stated",
+        ylabel="share of moments with a good setting",
+        xlim=(-0.03, 1.03),
+        ylim=(-0.03, 1.03),
+    )
+    figure.legend(loc="outside upper left", fontsize=8, frameon=False)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+    plt.close(figure)
+
+
+def page(rows: list[Record]) -> str:
+    """The page."""
+    known = problems()
+    dimensions = sorted({known[r["problem"]].dimension for r in rows})
+    counts = sorted({sum(r["problem"] == name for r in rows) for name in {r["problem"] for r in rows}})
+    each = f"{counts[0]} to {counts[-1]} times" if counts[-1] > 1 else "once"
+    lines = [
+        f"| {kind} | {hope:.2f} | {interval(good, n)} |"
+        for kind, bins in reliability(rows).items()
+        for hope, good, n in bins
+    ]
+    return f"""# Honesty: what searches say of known functions
+
+{len(rows)} searches of {len({r["problem"] for r in rows})} functions of {dimensions[0]} to {dimensions[-1]} parameters whose share of
+good settings is known: bowls, many peaks, plateaus, ridges, and narrow peaks ("needles") of 0.5 % and 0.1 % of the space; without noise
+and with it. Every option is at its default, so nobody says whether there is noise; the budget is {rows[0]["budget"]}. Each function was
+searched {each}; the intervals (Clopper and Pearson, 95 %) say how little so few runs can show. `python bench/honesty.py run` adds
+runs to the records, and `write` writes this page from them.
+
+"False" counts sentences beside a verdict that are not true: a setting called good that is not, or a stated share that the true one
+exceeds.
+
+{table(rows)}
+
+Needles are not found by any model, and a search that gives up on one is no error as long as the share that it states is true.
+
+## Is hope calibrated?
+
+At {", ".join(map(str, MOMENTS[:-1]))} and {MOMENTS[-1]} times d + 1 evaluations, if no good setting was met yet: the hope that the search
+stated, and whether there is a good setting.
+
+![How often there is a good setting, against the hope that was stated](../images/hope-reliability.png)
+
+| functions | mean hope | with a good setting |
+|---|---|---|
+{chr(10).join(lines)}
+
+Several moments belong to one search, so they are not independent and the intervals are somewhat too narrow. Hope is deliberately slow to fall, so where nothing is good it is too high for long. On needles it is too low: the model does not expect
+them. That is why a search that gives up states the share of good settings as well.
+"""
+
+
 def _gave_up(record: Record) -> bool:
     return record["verdict"] in ("none", "unlikely")
 
@@ -344,7 +443,15 @@ def main() -> None:
     runs.add_argument("--part", default="0/1", help="k/n: every n-th run from the k-th on, for several processes")
     shown = kinds.add_parser("table")
     shown.add_argument("records", type=Path)
+    written = kinds.add_parser("write")
+    written.add_argument("records", type=Path)
     given = parser.parse_args()
+    if given.kind == "write":
+        pack(given.records, DOCS / "records/honesty.jsonl.xz")
+        rows = unpack(DOCS / "records/honesty.jsonl.xz")
+        picture(rows, DOCS / "images/hope-reliability.png")
+        (DOCS / "evidence/honesty.md").write_text(page(rows), encoding="utf-8")
+        return
     if given.kind == "table":
         print(table(json.loads(line) for line in given.records.read_text().splitlines()))
         return

@@ -15,7 +15,10 @@ from scipy.stats import norm
 
 from satisfice import Box, FixedModel, Search, Space
 from satisfice.certificates.eprocess import LearnedNoise, level
+from satisfice.certificates.gate import Course, Passes
 from satisfice.gp.kernels import Stationary
+from satisfice.report.scales import Linear
+from satisfice.report.svg import Frame, svg, tag
 
 OUT = Path(__file__).parent / "images" / "concepts"
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
@@ -50,6 +53,37 @@ def verdicts():
     axes.set(xlabel="fresh evaluations of the setting", ylabel="log of the evidence", ylim=(-4, 13), xlim=(1, repeats))
     axes.legend(loc="upper left")
     save(figure, "verdicts")
+
+
+def certify():
+    """Evidence that a flaky test passes in 95 % of its runs: twenty at exactly 95 %, and three at 99 %."""
+    rng, target, runs, bar, lowest = np.random.default_rng(4), 0.95, 400, -np.log(0.05), -3.5
+    frame = Frame(Linear(0.0, float(runs)), Linear(lowest, 4.0), 760.0, 330.0)
+    marks = []
+    for truth, count, colour, width in ((0.95, 20, GREY, 0.9), (0.99, 3, BLUE, 2.2)):
+        for _ in range(count):
+            course, path = Course(Passes(0.0, 1.0), target), [0.0]
+            while len(path) <= runs and path[-1] < bar:
+                path.append(course.add(float(rng.random() < truth)))
+            steps = sorted({*range(0, len(path), 2), len(path) - 1})
+            points = frame.line(steps, np.clip([path[step] for step in steps], lowest, 4.0))
+            marks.append(tag("polyline", points=points, fill="none", stroke=colour, stroke_width=width, opacity=0.8))
+    (left, y), (right, _) = frame.at(0, bar), frame.at(runs, bar)
+    marks.append(tag("line", x1=left, x2=right, y1=y, y2=y, stroke="#222222", stroke_width=1.3, stroke_dasharray="6 4"))
+    texts = (
+        (0.99, bar + 0.25, "log(1 / 0.05): it is called good", "#222222", "end"),
+        (0.99, -3.3, "twenty tests that pass in exactly 95 % of their runs", "#555555", "end"),
+        (0.02, 3.55, "three that pass in 99 %", BLUE, "start"),
+    )
+    for share, value, said, colour, anchor in texts:
+        x, y = frame.at(share * runs, value)
+        marks.append(tag("text", said, x=x, y=y, fill=colour, text_anchor=anchor, font_size=13))
+    style = tag(
+        "style", "text{font-family:sans-serif;font-size:12px}.grid{stroke:#e6e6e6}.axis{stroke:#888}.tick{fill:#555}"
+    )
+    paper = tag("rect", width=760.0, height=330.0, fill="#ffffff")
+    drawn = frame.picture(marks, "evidence over the runs", "runs", "log of the evidence")
+    (OUT / "certify.svg").write_text(svg(760.0, 330.0, "evidence over the runs", [style, paper, drawn]) + "\n")
 
 
 def spring(x):
@@ -229,6 +263,7 @@ def report():
 
 if __name__ == "__main__":
     verdicts()
+    certify()
     hope()
     models()
     rules()

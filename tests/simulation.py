@@ -196,7 +196,8 @@ class World:
         self.over = True
         for each in [*self.kept, *(part.run for part in self.parts)]:
             while not each.dead:
-                each.throw(Killed)
+                with suppress(Killed):  # one that has not begun hands it on
+                    each.throw(Killed)
 
     def pause(self, seconds: float) -> None:
         """Let others go on for so many seconds, by nobody's clock."""

@@ -12,7 +12,7 @@ import satisfice
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
     {"errors", "types", "blas", "numerals", "plaintext"},
-    {"checks", "extras"},
+    {"checks", "command", "extras"},
     {"domain"},
     {"gp"},
     {"acquisition"},
@@ -22,7 +22,7 @@ LAYERS = [
     {"study", "sklearn"},
     {"report"},
     {"paper", "serve"},
-    {"cli", "__main__", "__init__"},
+    {"cli", "__main__", "__init__", "pytest_plugin"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_ONLY = {

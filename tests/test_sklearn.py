@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from satisfice import BadInput
+from satisfice.errors import SatisficeWarning
 from satisfice.sklearn import SatisficeSearchCV
 
 CANCER = load_breast_cancer(return_X_y=True)
@@ -92,6 +93,7 @@ def test_scikit_learns_checks_with_arrays_of_other_libraries():
     assert passed >= 9 or "array_api_compat is not installed: not checking array_api input" in ends  # before 1.8
 
 
+@pytest.mark.filterwarnings("ignore:`cv` gives")
 def test_minus_nothing_is_nothing():
     X = np.random.default_rng(0).random((30, 2))
     table = [{"alpha": -0.0}, {"alpha": 100.0}, {"alpha": 10.0}]
@@ -153,6 +155,7 @@ def test_the_recommended_candidate_is_not_the_luckiest_evaluation():
     assert search.best_estimator_.var_smoothing < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:`cv` gives")
 @pytest.mark.parametrize(
     "cv",
     [
@@ -174,6 +177,7 @@ def test_splits_that_cannot_change_are_kept_and_a_few_repeats_settle_it(cv):
     assert stated.n_evaluations_ >= search.n_evaluations_ - 8  # accuracies may be equal by chance: eight repeats
 
 
+@pytest.mark.filterwarnings("ignore:`cv` gives")
 @pytest.mark.parametrize(
     ("cv", "renewed"),
     [
@@ -209,6 +213,7 @@ def test_every_evaluation_has_splits_of_its_own_where_there_is_chance(cv, renewe
     assert sorted(seen) == once  # the random_state decides all
 
 
+@pytest.mark.filterwarnings("ignore:`cv` gives")
 def test_a_small_space_ends_when_all_of_it_is_known():
     search = SatisficeSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3, 0.1]}, 0.999, cv=KFold(3), noise=0)
     search.fit(*CANCER)
@@ -217,6 +222,7 @@ def test_a_small_space_ends_when_all_of_it_is_known():
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
+@pytest.mark.filterwarnings("ignore:`cv` gives")
 def test_it_can_be_cloned_changed_and_pickled():
     search = SatisficeSearchCV(GaussianNB(), BAYES, 0.9, random_state=3, value_range=(0, 1), cv=KFold(2), noise=0)
     copy = clone(search)
@@ -256,6 +262,43 @@ def test_folds_run_in_parallel_with_the_same_result():
         one.fit(*CANCER).cv_results_["mean_test_score"], two.fit(*CANCER).cv_results_["mean_test_score"]
     )
     assert "mean_train_score" in two.cv_results_
+
+
+def test_the_same_splits_every_time_are_a_warning_and_a_note():
+    search = SatisficeSearchCV(
+        GaussianNB(), {"var_smoothing": [1e-9, 1e-3, 0.1]}, 0.9, cv=GroupKFold(4), random_state=0
+    )
+    with pytest.warns(SatisficeWarning, match="the verdict is about these splits; a splitter that shuffles"):
+        search.fit(*CANCER, groups=np.arange(len(CANCER[1])) % 8)
+    assert search.answer_.notes[-1].endswith("so the verdict is about these splits")
+    shuffled = SatisficeSearchCV(GaussianNB(), BAYES, 0.9, random_state=0, budget=3).fit(*CANCER)
+    assert not any("these splits" in note for note in shuffled.answer_.notes)
+
+
+def test_choices_may_be_estimators():
+    pipeline = Pipeline([("scale", StandardScaler()), ("fit", GaussianNB())])
+    trees = [DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 3)]
+    models = [GaussianNB(), GaussianNB(var_smoothing=0.1), *trees]
+    space = {"fit": models, "scale": [StandardScaler(), "passthrough"]}
+    search = SatisficeSearchCV(pipeline, space, 0.915, cv=4, budget=60, random_state=0).fit(*CANCER)
+    assert search.verdict_ == "good"
+    assert search.best_params_["fit"] in models
+    assert type(search.best_estimator_.named_steps["fit"]) is type(search.best_params_["fit"])
+    assert search.best_score_ > 0.91
+    assert all(any(each["fit"] is model for model in models) for each in search.cv_results_["params"])
+    assert search.answer_.params["fit"].startswith(type(search.best_params_["fit"]).__name__)
+    rows = [{"fit": model, "scale": "passthrough"} for model in models]
+    table = SatisficeSearchCV(pipeline, rows, 0.9, cv=4, budget=40, random_state=0).fit(*CANCER)
+    assert table.best_params_["fit"] in models
+    assert SatisficeSearchCV(pipeline, space, 0.93).get_params()["space"] is space
+
+
+def test_no_evaluation_begins_after_the_timeout():
+    search = SatisficeSearchCV(GaussianNB(), BAYES, 0.999, budget=100_000, timeout=0.5, random_state=0).fit(*CANCER)
+    assert search.verdict_ == "open"
+    assert 1 <= search.n_evaluations_ < 1000
+    with pytest.raises(ValueError, match="'timeout' parameter"):
+        SatisficeSearchCV(GaussianNB(), BAYES, 0.9, timeout=0).fit(*CANCER)
 
 
 class TestSeveralTargets:

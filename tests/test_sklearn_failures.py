@@ -41,6 +41,12 @@ def test_where_every_candidate_fails_the_error_says_why():
         search.set_params(error_score="raise").fit(*DIGITS)
 
 
+def test_where_all_fail_five_are_enough():
+    search = SatisficeSearchCV(Fragile(), {"max_depth": (1, 4), "min_samples_leaf": (1, 50)}, target=0.5, budget=100)
+    with pytest.warns(FitFailedWarning), pytest.raises(BadInput, match=r"all 5 evaluations failed"):
+        search.fit(*DIGITS)
+
+
 def test_a_candidate_that_fails_in_one_fold_has_failed_and_this_is_said_once():
     calls = []
 
@@ -91,7 +97,7 @@ def test_a_callable_of_several_scores_is_refused():
     [
         ({"space": {"var_smoothing": (1.0, 0.0)}}, r"`space\[.var_smoothing.\]` must have .* low <= high"),
         ({"space": {"nonsense": (0.0, 1.0)}}, "Invalid parameter 'nonsense'"),
-        ({"target": "high"}, "'target' parameter"),
+        ({"target": "high"}, "`target` must be"),
         ({"target": np.nan}, "`target` must be a finite number; got nan"),
         ({"budget": 0}, "'budget' parameter"),
         ({"confidence": 1.0}, "'confidence' parameter"),

@@ -1,17 +1,18 @@
 """`SatisficeSearchCV`: a scikit-learn search that stops when the cross-validated score reaches a target for certain."""
 
 import copy
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from satisfice.domain.space import Space
-from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SpaceExhausted
+from satisfice.errors import BadInput, MissingExtra, NoSurvivors, SatisficeWarning, SpaceExhausted
 from satisfice.search.search import Search
 from satisfice.search.specification import Requirement, Specification
 
@@ -30,6 +31,11 @@ ALL_FAILED = "fits failed.\n"  # scikit-learn says so when no fold of a candidat
 NOT_FINITE = "One or more of the (test|train) scores are non-finite"
 
 
+SAME_SPLITS = "`cv` gives the same splits every time, so the verdict is about these splits"
+FAILURES = 5  # so many evaluations without a value, and nothing else, end a search
+LONGEST = 60  # characters of the text that stands for an object
+
+
 class _AllFoldsFailed(ValueError):
     """No fold of a candidate could be fitted."""
 
@@ -41,15 +47,15 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
     the folds. Where the split can be random (`cv` is a number or None, or a splitter that shuffles or samples) every evaluation
     has a new one, and the `random_state` of a splitter is replaced. So the value of a candidate is a random number, and its mean
     over the splits of this data has to reach the target: a promising candidate is evaluated again until its replicates certify
-    it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they are; one
-    replicate then tells whether the estimator itself is random.
+    it, or the budget is spent. Splits that cannot change (an unshuffled splitter, a list of splits) are used as they are, with a
+    warning: the verdict is then about these splits, not about new ones, and repeats tell only whether the estimator is random.
 
     Parameters
     ----------
     estimator
         What is tuned.
     space
-        Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates.
+        Its parameters by name, in the short forms of `satisfice.Space`, or a table of candidates. Choices may be estimators.
     target
         The score to reach; scores are better when larger, as everywhere in scikit-learn. Or a dict with a score for each of
         several metrics, such as `{"accuracy": 0.93, "f1": 0.9}`, all of which must be reached; a text such as "<= 200" or a
@@ -62,6 +68,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         One metric, as in GridSearchCV; with several targets what gives all of them, by default the scorers of these names.
     budget
         The largest number of evaluations, replicates and failures included.
+    timeout
+        No evaluation begins after so many seconds.
     confidence
         The probability that the verdict is right.
     noise
@@ -109,6 +117,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         "constraints": "no_validation",
         "prefer": "no_validation",
         "budget": [Interval(Integral, 1, None, closed="left")],
+        "timeout": [Interval(Real, 0, None, closed="neither"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "noise": "no_validation",
         "rule": [str, HasMethods(["propose"])],
@@ -130,6 +139,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         refit: Any = True,
         cv: Any = None,
         budget: int = 50,
+        timeout: float | None = None,
         confidence: float = 0.95,
         noise: Any = None,
         rule: Any = "auto",
@@ -157,6 +167,7 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.constraints = constraints
         self.prefer = prefer
         self.budget = budget
+        self.timeout = timeout
         self.confidence = confidence
         self.noise = noise
         self.rule = rule
@@ -226,14 +237,18 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31))
         split = self._splitter(seed)
         resampled = split(0) is not None
+        if not resampled:
+            said = f"{SAME_SPLITS}; a splitter that shuffles gives one about new splits."
+            warnings.warn(said, SatisficeWarning, stacklevel=3)
         target: Any = self.target
         if self._specification is not None:
             target = [
                 replace(each, noise="learn") if each.noise is None and resampled and not each.counts_passes else each
                 for each in self._specification
             ]
+        space, objects = _named(self.space)
         search = Search(
-            Space.of(self.space, self.constraints),
+            Space.of(space, self.constraints),
             target,
             self.rule,
             model=self.model,
@@ -245,14 +260,17 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
         self._rows: list[tuple[dict[str, Any], Any]] = []  # the parameters and the score of each row of the results
         answer, problem = search.answer(), ""
+        until = time.monotonic() + (np.inf if self.timeout is None else self.timeout)
         with _task(self, callback_ctx, "search", int(self.budget), one_by_one=True) as task:
             for number in range(self.budget):
+                if time.monotonic() >= until or (answer.failures >= FAILURES and not answer.evaluations):
+                    break
                 try:
                     params = search.ask()
                 except (SpaceExhausted, NoSurvivors):
                     break
                 try:
-                    score = self._evaluate(evaluate_candidates, params, split(number), task)
+                    score = self._evaluate(evaluate_candidates, _with_objects(params, objects), split(number), task)
                 except _AllFoldsFailed as error:
                     problem, score = f"{params}: {error}", np.nan
                     warnings.warn(problem, FitFailedWarning, stacklevel=2)
@@ -271,6 +289,8 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
                     break
         if answer.params is None:
             raise BadInput(f"all {answer.failures} evaluations failed, so there is nothing to choose. {problem}")
+        if not resampled:
+            answer = replace(answer, notes=(*answer.notes, SAME_SPLITS))
         self.answer_, self.verdict_, self.certificate_ = answer, answer.verdict, answer.certificate
         self.n_evaluations_ = answer.evaluations + answer.failures
 
@@ -316,6 +336,37 @@ class SatisficeSearchCV(BaseSearchCV):  # type: ignore[misc]
         if callable(refit):
             return int(super()._select_best_index(refit, refit_metric, results))
         return [params for params, _ in self._rows].index(self.answer_.params or {})
+
+
+def _named(space: Any) -> tuple[Any, dict[str, dict[str, Any]]]:
+    """The space with a text for each choice that is an object, such as an estimator, and the objects by these texts."""
+    objects: dict[str, dict[str, Any]] = {}
+
+    def text(name: str, choice: Any) -> Any:
+        if isinstance(choice, str | Number | np.generic | None):
+            return choice
+        known = objects.setdefault(name, {})
+        for said, other in known.items():
+            if other is choice:
+                return said
+        said = " ".join(repr(choice).split())[:LONGEST]
+        said = said if said not in known else f"{said} ({len(known) + 1})"
+        known[said] = choice
+        return said
+
+    if isinstance(space, Mapping):
+        return {
+            name: [text(name, each) for each in choices] if isinstance(choices, list) else choices
+            for name, choices in space.items()
+        }, objects
+    if isinstance(space, list) and all(isinstance(row, Mapping) for row in space):
+        return [{name: text(name, each) for name, each in row.items()} for row in space], objects
+    return space, objects
+
+
+def _with_objects(params: dict[str, Any], objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The parameters with the objects that their texts stand for."""
+    return {name: objects.get(name, {}).get(value, value) for name, value in params.items()}
 
 
 def _specification(target: Any) -> Specification | None:

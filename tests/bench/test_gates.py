@@ -29,7 +29,7 @@ GATES, LOOKS = 1_000, 150
 @pytest.mark.parametrize("level", [0.5, 0.05, 0.001])
 @pytest.mark.parametrize("test", [GaussianGate(1.0), StudentGate()], ids=["known", "unknown"])
 def test_the_bar_is_right_for_a_truth_at_the_target(test, level):
-    """P0(ever) = E[1 / E_T] under the mixture, from 6,000 gates; gaps too small to cross count as exactly at the bar.
+    """P0(ever) = E[1 / E_T] under the mixture, from 6,000 gates; gaps that are too small to be seen count as exactly at the bar.
 
     Each term lies between 0 and the level times exp(credit), so the standard error is about 0.4 % of the level.
     """
@@ -100,6 +100,7 @@ def test_the_tables_have_a_row_for_each_case():
             "boundary": {name: {"good": cell, "bad": cell} for name in gates.BOUNDARY},
             "shown": {name: {"good": cell, "bad": cell} for name in gates.SHOWN},
             "needed": dict.fromkeys(names, need),
+            "careful": {f"{gap:g}": need for gap in gates.GAPS},
         }
     )
     assert found["boundary"].count("4.0 % (3.0 to 5.0)") == 2 * len(gates.BOUNDARY)

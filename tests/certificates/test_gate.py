@@ -221,7 +221,10 @@ def test_the_gate_suits_the_values():
     rng = default_rng(2)
     few, many = rng.normal(0.0, 1.0, 10), rng.normal(0.0, 1.0, 60)
     assert isinstance(gate_for(few, 0.0)[0], CautiousGate)
-    assert isinstance(gate_for(many, 0.0)[0], StudentGate)
+    assert isinstance(gate_for(many, 0.0)[0], CautiousGate)
+    assert gate_for(many, 0.0)[0].bets.depth == pytest.approx(
+        max(4 * many.std(ddof=1), 2 * (many.mean() - many.min()) * 60 / 59)
+    )
     assert isinstance(gate_for((rng.random(30) < 0.8).astype(float), 0.5)[0], Passes)
     assert isinstance(gate_for(-rng.exponential(1.0, 60), -2.0)[0], SeenGate)
     assert gate_for(np.full(9, 0.3), 0.0)[0] is None

@@ -119,15 +119,15 @@ def test_all_requirements_must_be_good_and_one_bad_one_is_enough():
 
 
 def test_a_setting_with_many_requirements_on_the_boundary_is_rarely_called_bad():
-    """200 gates of 5 requirements whose truths lie exactly at their targets: 5 % and three standard errors."""
+    """150 gates of 5 requirements whose truths lie exactly at their targets: 5 % and three standard errors."""
     names = "abcde"
     requirements = [Requirement(name, ">=", 0.0, noise=1.0) for name in names]
     wrong = 0
-    for seed in range(200):
-        rows = default_rng([3, seed]).standard_normal((60, 5))
+    for seed in range(150):
+        rows = default_rng([3, seed]).standard_normal((40, 5))
         gate = gate_of(*requirements, values=[dict(zip(names, row, strict=True)) for row in rows])
         wrong += gate.verdict == "bad"
-    assert wrong / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert wrong / 150 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ class TestNothingGood:
         target = [Requirement("yield", ">=", 89.5, noise=0), Requirement("impurity", "<=", 1.1, noise=0)]
         answer = run(Search(SQUARE, target, seed=1), most=400)
         assert answer.verdict == "unlikely"
-        assert "cannot be met together" in answer.conflicts[0]
+        assert "can hardly be met together" in answer.conflicts[0]
         assert answer.share.share < 0.05
 
 

@@ -1,5 +1,6 @@
 """`certify`: runs of one given setting, stored, resumed, in threads and processes."""
 
+import sys
 import threading
 import time
 from itertools import count
@@ -8,11 +9,13 @@ import optuna
 import pytest
 from numpy.random import default_rng
 from optuna.storages import InMemoryStorage
+from optuna.trial import TrialState
 
 from satisfice import BadInput, TooManyFailures, WrongType, certify, find
 from satisfice.search.specification import Requirement
 from satisfice.study.certify import Numbered
 from satisfice.study.gate_replay import GateReplay, gate_answer_of
+from satisfice.study.proposal import ERROR, WORKER_LOST
 
 
 def flaky(p, seed=0):
@@ -41,10 +44,10 @@ def test_a_budget_ends_it_and_a_larger_one_continues():
 
 def test_runs_in_a_file_are_kept(tmp_path):
     run = flaky(0.97)
-    certify(run, ">= 0.9", rate=True, budget=20, storage=tmp_path / "gate.db", name="gate")
-    answer = certify(run, ">= 0.9", rate=True, budget=400, storage=tmp_path / "gate.db", name="gate")
+    certify(run, ">= 0.7", rate=True, budget=5, storage=tmp_path / "gate.db", name="gate")
+    answer = certify(run, ">= 0.7", rate=True, budget=400, storage=tmp_path / "gate.db", name="gate")
     assert answer.verdict == "good"
-    whole = certify(flaky(0.97), ">= 0.9", rate=True, budget=400)
+    whole = certify(flaky(0.97), ">= 0.7", rate=True, budget=400)
     assert whole.evaluations == answer.evaluations  # as if it had never been interrupted
 
 
@@ -133,6 +136,22 @@ def test_a_numbered_run_gets_a_new_seed_each_time_and_the_same_ones_again():
     one, two = seeds_of(InMemoryStorage(), seed=7), seeds_of(InMemoryStorage(), seed=7)
     assert one == two
     assert len({seed for _, seed in one}) == len(one) == len({number for number, _ in one})
+
+
+def test_a_command_is_a_run():
+    script = "import random, sys; draw = random.Random(int(sys.argv[1])); "
+    value = [sys.executable, "-c", script + "print(draw.gauss(1, 0.1))", "{seed}"]
+    assert certify(value, ">= 0.8", noise=0.1, seed=1).verdict == "good"
+    exits = [sys.executable, "-c", script + "sys.exit(draw.random() > 0.4)", "{seed}"]
+    assert certify(exits, ">= 0.9", rate=True, seed=1).verdict == "bad"
+    both = [sys.executable, "-c", script + 'print(\'{{"a": %r, "b": 1}}\' % draw.random())', "{seed}"]
+    assert (
+        certify(both, {"a": Requirement("a", "<=", 0.99, value_range=(0, 1)), "b": "<= 2"}, budget=2).evaluations == 2
+    )
+    with pytest.raises(BadInput, match="are filled in"):
+        certify([sys.executable, "{x}"], ">= 1")
+    with pytest.raises(BadInput, match="There is no program 'no-such-program'"):
+        certify(["no-such-program"], ">= 1")
 
 
 def test_runs_that_fail_are_counted_and_a_broken_one_ends_it():
@@ -252,3 +271,40 @@ def test_a_replay_in_pieces_says_what_one_in_whole_does():
         pieces.catch_up(part)
     whole.catch_up(answer.study)
     assert str(pieces.answer(brief=False)) == str(whole.answer(brief=False)) == str(answer)
+
+
+def test_two_calls_at_once_work_on_one_gate():
+    storage, answers = InMemoryStorage(), []
+
+    def call(seed):
+        run = flaky(0.95, seed)
+        answers.append(certify(run, ">= 0.8", rate=True, storage=storage, name="gate", budget=300))
+
+    threads = [threading.Thread(target=call, args=(seed,)) for seed in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.verdict for answer in answers] == ["good", "good"]
+    assert answers[0].evaluations == answers[1].evaluations
+
+
+def test_a_run_whose_worker_died_is_told_of_and_one_that_was_pruned_failed():
+    storage = InMemoryStorage()
+    rng = default_rng(0)
+    answer = certify(lambda: rng.normal(1, 1), ">= 0", noise=1.0, storage=storage, name="gate", budget=2)
+    lost = optuna.trial.create_trial(state=TrialState.FAIL, system_attrs={ERROR: WORKER_LOST})
+    answer.study.add_trial(lost)
+    answer.study.add_trial(optuna.trial.create_trial(state=TrialState.PRUNED))
+    again = gate_answer_of(answer.study)
+    assert (again.evaluations, again.failures) == (2, 1)
+    assert "runs whose worker was lost, and that do not count: 1" in again.notes
+    replay = answer.study.sampler
+    with replay.replaying(answer.study) as known:
+        assert (known.endings, known.spent(), known.spent(before=2), known.errors(3)[0]) == (3, 3, 2, 1)
+
+
+def test_a_gate_suggests_nothing():
+    study = certify(flaky(1.0), ">= 0.9", rate=True, budget=1).study
+    with pytest.raises(BadInput, match="one setting"):
+        study.ask().suggest_float("x", 0, 1)

@@ -10,7 +10,7 @@ from typing import Any
 import rich_click as click
 from click.exceptions import ClickException, Exit
 
-from satisfice.cli import ask, bench, find, new, report, reproduce, serve, status, tell
+from satisfice.cli import ask, bench, certify, find, new, report, reproduce, serve, status, tell
 from satisfice.cli.options import HELP, Invocation
 from satisfice.errors import BadInput, SatisficeError, SatisficeWarning
 from satisfice.plaintext import plain
@@ -23,8 +23,8 @@ EPILOG = (
 
 @click.group(
     commands=[
-        *(find.find, status.status, report.report, new.new, ask.ask, tell.tell, tell.fail, tell.cancel, tell.undo),
-        *(reproduce.reproduce, bench.bench, serve.serve),
+        *(find.find, certify.certify, status.status, report.report, serve.serve, reproduce.reproduce, bench.bench),
+        *(new.new, ask.ask, tell.tell, tell.fail, tell.cancel, tell.undo),
     ],
     context_settings=HELP,
     options_metavar="",
@@ -32,7 +32,7 @@ EPILOG = (
     no_args_is_help=False,
     epilog=EPILOG,
 )
-@click.command_panel("Commands", commands=["find", "status", "report", "serve"])
+@click.command_panel("Commands", commands=["find", "certify", "status", "report", "serve"])
 @click.command_panel("Experiments by hand", commands=["new", "ask", "tell", "fail", "cancel", "undo"])
 @click.command_panel("Measure", commands=["bench", "reproduce"])
 @click.version_option(package_name="satisfice", prog_name="satisfice", message="%(prog)s %(version)s")
@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 good or done, 1 failed, 2 wrong input, 3 open, 4 none, 5 unlikely; 130, 143 or 129 after Ctrl-C, SIGTERM or SIGHUP.
+        0 good or done, 1 failed, 2 wrong input, 3 open, 4 none or bad, 5 unlikely; 130, 143 or 129 after Ctrl-C, SIGTERM or
+        SIGHUP.
     """
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete

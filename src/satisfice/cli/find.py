@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from satisfice.cli import options
-from satisfice.cli.objective import CommandObjective, filled
 from satisfice.cli.output import STDOUT, answer_json, check_output, columns, target_json, write_csv
 from satisfice.cli.params import read_constraints, read_params, read_preference
 from satisfice.cli.studies import ARGUMENTS, PROGRAM, command_line, hidden, report_line, stored_study
-from satisfice.cli.value import SHOWN, PrintedValue
+from satisfice.command.objective import CommandObjective, filled
+from satisfice.command.value import SHOWN, PrintedValue
 from satisfice.errors import BadInput
 from satisfice.plaintext import plain
 
@@ -128,7 +128,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
     if given.key is not None and given.regex is not None:
         raise BadInput("`--value` and `--regex` both say where the value is; use one of them.")
     given.target = options.target_of(given)
-    tell = None if given.quiet else _show_first_value
+    tell = None if given.quiet else show_first_value
     objective = CommandObjective(invocation.program, given.each, given.key, given.regex, tell)
     objective.names = getattr(given.target, "names", ())
     objective.check(space)
@@ -140,7 +140,7 @@ def find(invocation: options.Invocation, /, **values: Any) -> int:
             objective.stop()
             while objective.running:  # threads that wait for their runs to end
                 time.sleep(0.05)
-            _show_how_to_continue(line, given.storage)
+            show_how_to_continue(line, given.storage)
             return 128 + (ending.number or signal.SIGINT)
     if given.csv is not None:
         write_csv(stored_study(given.storage, given.name), given.csv)
@@ -167,14 +167,14 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     Search(space, given.target, **problem)  # wrong input is refused before there is a study
     storage = open_storage(given.storage)
     directions = directions_of(SearchConfig(given.target, problem["direction"]))
-    _remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
+    remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
     names = ("budget", "timeout", "n_jobs", "cancel_running", "name", "history", "seed")
     budget = {name: getattr(given, name) for name in names}
     progress: Any = False if given.quiet else "log"
     return find(objective, space, given.target, storage=storage, progress=progress, **problem, **budget)
 
 
-def _remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
+def remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
     """Keep the program in the study and refuse another one, because values of two programs must not be mixed."""
     words = json.dumps(program)
     kept = study.user_attrs.get(PROGRAM, words)
@@ -199,13 +199,13 @@ def _what_next(given: SimpleNamespace, answer: "Answer", objective: CommandObjec
     return rows
 
 
-def _show_first_value(first: PrintedValue) -> None:
+def show_first_value(first: PrintedValue) -> None:
     """Print which line the first value was read from, so that a wrong one is noticed early."""
     line = first.line if len(first.line) <= SHOWN else f"...{first.line[-SHOWN:]}"
     print(plain(f"satisfice: note: the first value is {first.value!r}, read from: {line}"), file=sys.stderr)
 
 
-def _show_how_to_continue(line: str, storage: str) -> None:
+def show_how_to_continue(line: str, storage: str) -> None:
     """Print the command line that continues the search."""
     print(f"Stopped. All evaluations so far are kept in {hidden(storage)}. To continue:\n  {line}", file=sys.stderr)
     if hidden(storage) != storage:

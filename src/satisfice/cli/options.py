@@ -108,6 +108,10 @@ def _noise(text: str) -> float | str | None:
     return text if text == "learn" else number if number is not None and number >= 0 else None
 
 
+def _gate_noise(text: str) -> float | str | None:
+    return text if text == "gaussian" else _noise(text)
+
+
 def _range(text: str) -> tuple[float, float] | None:
     ends = [read_number(part) for part in text.split(":")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
@@ -128,6 +132,7 @@ SECONDS = Value("seconds", "a number greater than 0", _positive)
 WHOLE = Value("integer", "a whole number, 0 or more", _whole)
 COUNT = Value("count", "a whole number, 1 or more", lambda text: _whole(text, least=1))
 NOISE = Value("noise", "0, a standard deviation or 'learn'", _noise)
+GATE_NOISE = Value("noise", "0, a standard deviation, 'gaussian' or 'learn'", _gate_noise)
 RANGE = Value("range", "LOW:HIGH, such as 0:1", _range)
 REGEX = Value("pattern", "a regular expression with at most one group, as in 'rmse=([0-9.]+)'", _regex)
 FILE = File()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import optuna
 
     from satisfice.search.answer import Answer, RequirementAnswer
+    from satisfice.search.gate_answer import CertifyAnswer
 
 STDOUT = Path("-")
 
@@ -68,6 +69,30 @@ def answer_json(answer: "Answer", **more: Any) -> str:
     if answer.preference is not None:
         said["preference"] = {**vars(answer.preference), "saving": answer.preference.saving}
     return finite_json(said | more)
+
+
+def gate_json(answer: "CertifyAnswer", **more: Any) -> str:
+    """Return the answer as one JSON object; numbers that are not finite are null.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    **more
+        Further entries.
+
+    Returns
+    -------
+    str
+        The JSON text.
+    """
+    names = ("verdict", "value", "interval", "evaluations", "failures", "needed", "confidence", "certificate", "notes")
+    parts = []
+    for each in answer.requirements:
+        own = ("verdict", "value", "interval", "passed", "values", "guarantee", "needed")
+        parts.append({"requirement": str(each.requirement), **{name: getattr(each, name) for name in own}})
+    said = {name: getattr(answer, name) for name in names}
+    return finite_json(said | {"requirements": parts, "summary": answer.summary} | more)
 
 
 def _requirement(each: "RequirementAnswer") -> dict[str, Any]:

@@ -28,10 +28,17 @@ def report(storage: str, name: str, out: Path) -> int:
     """
     from satisfice.report import page
     from satisfice.report.files import is_stream
+    from satisfice.report.gate import write_gate
+    from satisfice.study.gate_replay import gate_answer_of
     from satisfice.study.snapshot import begun, snapshot
 
     check_output(storage, out=out)
     study = stored_study(storage, name)
+    gate = gate_answer_of(study)
+    if gate is not None:
+        path = write_gate(gate, out, name)
+        print(plain(f"the report is {path}"), file=sys.stderr if is_stream(path) else sys.stdout)
+        return 0
     early = begun(study)
     if early is not None and early.space is None:
         raise BadInput(

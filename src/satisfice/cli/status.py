@@ -5,7 +5,16 @@ from pathlib import Path
 import rich_click as click
 
 from satisfice.cli.options import FILE, command, json_option, study_options
-from satisfice.cli.output import STDOUT, answer_json, check_output, columns, grid, target_json, write_csv
+from satisfice.cli.output import (
+    STDOUT,
+    answer_json,
+    check_output,
+    columns,
+    gate_json,
+    grid,
+    target_json,
+    write_csv,
+)
 from satisfice.cli.studies import stored_study
 from satisfice.plaintext import plain
 
@@ -24,6 +33,7 @@ def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
     satisfice status --csv evaluations.csv
     """
     from satisfice.report.text import goal
+    from satisfice.study.gate_replay import gate_answer_of
     from satisfice.study.snapshot import begun, snapshot
 
     check_output(storage, csv=table, as_json=as_json)
@@ -31,6 +41,10 @@ def status(storage: str, name: str, as_json: bool, table: Path | None) -> int:
     if table is not None:
         write_csv(study, table)
     if table == STDOUT:
+        return 0
+    gate = gate_answer_of(study)
+    if gate is not None:
+        print(gate_json(gate, name=name) if as_json else columns(gate.lines))
         return 0
     seen = begun(study) or snapshot(study)
     states = [each.state for each in seen.evaluations]

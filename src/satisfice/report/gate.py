@@ -45,7 +45,7 @@ def evidence_picture(part: CertifiedRequirement, width: float = 900.0) -> Markup
     marks = [frame.level(part.bars[0], "target")]
     if part.bars[1] != part.bars[0]:
         marks.append(frame.level(part.bars[1], "target"))
-    for kind, values in (("bad", [each.bad for each in seen]), ("curve", [each.good for each in seen])):
+    for kind, values in (("against", [each.bad for each in seen]), ("curve", [each.good for each in seen])):
         points = frame.line([0, *counts], [0.0, *(min(max(value, LOWEST), top) for value in values)])
         marks.append(tag("polyline", class_=kind, points=points))
     return frame.picture(marks, f"evidence over the runs: {part.requirement}", "runs", "log of the evidence")

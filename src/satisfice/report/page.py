@@ -15,12 +15,15 @@ from markupsafe import Markup
 from satisfice.errors import BadInput, NumericalFailure
 from satisfice.report import plots, slices, text
 from satisfice.report.files import check_path, write_file
+from satisfice.report.gate import write_gate
 from satisfice.report.parallel import parallel
 from satisfice.report.plots import Slice
 from satisfice.report.scales import Linear, scale_around
+from satisfice.search.gate_answer import CertifyAnswer
 from satisfice.search.joint_observations import JointObservations
 from satisfice.search.observations import Observations
 from satisfice.search.specification import Specification, Target
+from satisfice.study.gate_replay import gate_answer_of
 from satisfice.study.proposal import ENDED
 from satisfice.study.snapshot import Evaluation, StudyAnswer, StudySnapshot, parameter_names, value_names
 from satisfice.study.snapshot import snapshot as snapshot_of
@@ -45,14 +48,17 @@ class Picture:
 
 
 def write_report(
-    study: optuna.Study | StudyAnswer, path: str | os.PathLike[str], *, target: float | Target | None = None
+    study: optuna.Study | StudyAnswer | CertifyAnswer,
+    path: str | os.PathLike[str],
+    *,
+    target: float | Target | None = None,
 ) -> Path:
     """Write a study as one HTML page that needs nothing else.
 
     Parameters
     ----------
     study
-        A study, or the answer of `find` or `answer_of`.
+        A study, or the answer of `find`, `answer_of` or `certify`.
     path
         Where to write. A study is never replaced.
     target
@@ -68,6 +74,11 @@ def write_report(
     BadInput
         If the study has no finished trial or no target, or the file cannot be written.
     """
+    gate = study if isinstance(study, CertifyAnswer) else None
+    if isinstance(study, optuna.Study):
+        gate = gate_answer_of(study)
+    if gate is not None:
+        return write_gate(gate, path)
     found = study.study if isinstance(study, StudyAnswer) else study
     if found is None:
         raise BadInput("`study` must be a study, or an answer that has one; got an answer without a study.")

@@ -116,6 +116,11 @@ class CertifyAnswer:
     study: Any = field(default=None, compare=False)
 
     @property
+    def done(self) -> bool:
+        """Whether nothing more is to be found out."""
+        return self.verdict != "open"
+
+    @property
     def value(self) -> float | None:
         """The estimate; of the first requirement if there are several."""
         return self.requirements[0].value
@@ -132,8 +137,14 @@ class CertifyAnswer:
             return None
         told = [each for each in self.requirements if self.verdict == "good" or each.verdict == "bad"]
         words = "; ".join(dict.fromkeys(each.guarantee for each in told))
-        runs = f"{self.evaluations} {'run' if self.evaluations == 1 else 'runs'}"
+        count = told[0].values
+        runs = f"{count} {'run' if count == 1 else 'runs'}"
         return words if told[0].bars[0] == 0 else f"confidence {self.confidence:g} by {runs}; {words}"
+
+    @property
+    def _spent(self) -> str:
+        failed = f", {self.failures} of them failed" if self.failures else ""
+        return f"{self.evaluations + self.failures}{failed}"
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -146,7 +157,7 @@ class CertifyAnswer:
             said += [(str(each.requirement), f"{each.verdict}; {each}") for each in self.requirements]
         if self.certificate is not None:
             said.append(("certificate", self.certificate))
-        spent = f"{self.evaluations}" + (f", and {self.failures} failed" if self.failures else "")
+        spent = self._spent
         if self.verdict == "open" and self.needed is not None:
             few = self.needed <= MANY
             spent += f"; about {self.needed} more are needed" if few else f"; more than {MANY:,} more are needed"
@@ -157,8 +168,7 @@ class CertifyAnswer:
     def summary(self) -> str:
         """The answer in one line, for a log."""
         parts = [f"{each.requirement} ({each})" for each in self.requirements]
-        failed = f", {self.failures} failed" if self.failures else ""
-        return f"{self.verdict}: {'; '.join(parts)}; {self.evaluations} runs{failed}; confidence {self.confidence:g}"
+        return f"{self.verdict}: {'; '.join(parts)}; runs: {self._spent}; confidence {self.confidence:g}"
 
     def __str__(self) -> str:
         width = max(len(what) for what, _ in self.lines)

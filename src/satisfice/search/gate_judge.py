@@ -220,6 +220,12 @@ class Judge:
 
 def _bound(test: AnyGate, values: Array, bar: float) -> float:
     """The highest target that the values certify at the level exp(-bar)."""
+    if isinstance(test, Bets):  # between the end of the range and the mean
+        low, high = test.low, float(values.mean())
+        for _ in range(60):
+            middle = 0.5 * low + 0.5 * high
+            low, high = (middle, high) if test.log_evidence(values, middle) >= bar else (low, middle)
+        return low
     return lower_bound(test, values, float(np.exp(-bar)))
 
 

@@ -276,9 +276,10 @@ def conflicts(surrogate: JointSurrogate) -> tuple[tuple[float, ...], tuple[str, 
         pairs = {pair: surrogate.hope_of(pair) for pair in combinations(range(len(requirements)), 2)}
     except NumericalFailure:
         return (), ()
-    sure = "" if surrogate.observations.complete else ", by the model"
+    proven = surrogate.observations.complete
+    sure = "" if proven else ", by the model"
     found = [
-        f"{requirements[k]} is out of reach even alone: hope {probability(hope)}{sure}"
+        f"{requirements[k]} {'is' if proven else 'seems'} out of reach even alone: hope {probability(hope)}{sure}"
         for k, hope in enumerate(alone)
         if hope < error
     ]
@@ -286,8 +287,13 @@ def conflicts(surrogate: JointSurrogate) -> tuple[tuple[float, ...], tuple[str, 
         if hope < error <= min(alone[a], alone[b]):
             each = f"hope {probability(alone[a])} and {probability(alone[b])}"
             found.append(
-                f"{requirements[a]} and {requirements[b]} cannot be met together: hope {probability(hope)}; alone {each}{sure}"
+                f"{requirements[a]} and {requirements[b]} {'cannot' if proven else 'can hardly'} be met together: "
+                f"hope {probability(hope)}; alone {each}{sure}"
             )
     if not found:
-        found.append(f"each pair of the requirements can be met, but not all of them together{sure}")
+        found.append(
+            "each pair of the requirements can be met, but not all of them together"
+            if proven
+            else f"no pair of the requirements is out of reach, but all of them together are{sure}"
+        )
     return alone, tuple(found)

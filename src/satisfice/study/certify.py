@@ -3,22 +3,23 @@
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
 import optuna
 from numpy.random import default_rng
 from optuna.storages import BaseStorage
 
-from satisfice.checks import as_objective, checked_direction, drawn_seed, number, stated_noise, whole
+from satisfice.checks import as_objective, drawn_seed, number, whole
+from satisfice.command.objective import CommandObjective, placeholders
 from satisfice.errors import BadInput, BadValue, WrongType
 from satisfice.search.gate_answer import CertifyAnswer
-from satisfice.search.specification import Requirement, Specification
+from satisfice.search.gate_config import GateConfig, gate_config
+from satisfice.search.specification import Requirement
 from satisfice.study.config import StudyConfig
 from satisfice.study.gate_progress import GateProgress
-from satisfice.study.gate_replay import FAILED, VALUES, GateConfig, GateSampler
+from satisfice.study.gate_replay import FAILED, VALUES, GateSampler, store, stored
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.lease import LONGEST_REASON
 from satisfice.study.workers.loop import Workers
@@ -26,8 +27,7 @@ from satisfice.study.workers.storage import open_study
 from satisfice.study.workers.traces import reason_of
 from satisfice.types import Noise
 
-VALUE, DIFFERENCE = "value", "difference"  # the names of a single requirement
-GAUSSIAN = "gaussian"
+FILLED = ("seed", "run")  # the names that a command may contain
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,20 @@ class Numbered:
 
     call: Callable[[int, int], object]
 
+    @classmethod
+    def of(cls, command: CommandObjective) -> "Numbered":
+        """The runs of a command."""
+        return cls(lambda number, seed: command({"run": number, "seed": seed}))
+
 
 def certify(
-    run: Callable[..., Any] | Numbered,
+    run: Callable[..., Any] | Sequence[str] | Numbered,
     target: Any = None,
     *,
     direction: str | None = None,
     rate: bool = False,
     quantile: float | None = None,
-    against: Callable[..., Any] | Numbered | None = None,
+    against: Callable[..., Any] | Sequence[str] | Numbered | None = None,
     margin: float = 0.0,
     noise: Noise | Literal["gaussian"] = None,
     value_range: tuple[float, float] | None = None,
@@ -68,7 +73,9 @@ def certify(
     ----------
     run
         A function that makes one run and returns its value: a number, True or False for a pass or a fail, or a dict of numbers
-        for a specification. It takes no arguments, or `params` if these are given. If it raises, the run failed.
+        for a specification. It takes no arguments, or `params` if these are given. If it raises, the run failed. Or a command
+        as a list of words, in which {seed} and {run} are new in each run: it prints the value, as for `satisfice find`; of a
+        rate its exit code counts.
     target
         A text such as ">= 0.95", a number with a `direction`, or a specification such as
         {"accuracy": ">= 0.9", "seconds": "<= 2"}, whose parts may be `Requirement` objects. Leave it out with `against`.
@@ -131,9 +138,6 @@ def certify(
     >>> certify(lambda: rng.normal(3.0, 1.0), "<= 2", noise=1.0).verdict
     'bad'
     """
-    _check_run(run, "run")
-    if against is not None:
-        _check_run(against, "against")
     if params is not None and not isinstance(params, Mapping):
         raise BadInput(f"`params` must be a dict of parameters; got {params!r:.80}.")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
@@ -144,13 +148,16 @@ def certify(
         target, direction=direction, rate=rate, quantile=quantile, paired=against is not None, margin=margin, noise=noise,
         value_range=value_range, confidence=confidence,
     )  # fmt: skip
+    names = asked.specification.names if len(asked.specification) > 1 else ()
+    run = _as_run(run, "run", names, rate)
+    against = None if against is None else _as_run(against, "against", names, rate)
     config = replace(asked, budget=whole(budget, "budget", least=1), seed=drawn_seed(seed))
     ways = _Runs(config, run, against, params, value_range, rate)
     with Interrupts() as interrupts, GateProgress(progress, config) as shown:
         first = config.specification.requirements[0]
         study = open_study(name, storage, direction="maximize" if first.sense == ">=" else "minimize")
         config = ways.config = _agreed(study, config, seed)
-        config.store(study)
+        store(config, study)
         sampler: Any = GateSampler(config)
         study.sampler = sampler
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
@@ -171,120 +178,62 @@ def certify(
     return answer
 
 
-def gate_config(
-    target: Any,
-    *,
-    direction: str | None = None,
-    rate: bool = False,
-    quantile: float | None = None,
-    paired: bool = False,
-    margin: float = 0.0,
-    noise: Noise | Literal["gaussian"] = None,
-    value_range: tuple[float, float] | None = None,
-    confidence: float = 0.95,
-) -> GateConfig:
-    """What the arguments of `certify` ask for.
+def _as_run(run: Any, argument: str, names: Sequence[str], rate: bool) -> Callable[..., Any] | Numbered:
+    """A run that can be called, also of a command."""
+    if isinstance(run, list | tuple) and run and all(isinstance(word, str) for word in run):
+        return Numbered.of(command_of(list(run), names=names, by_exit_code=rate))
+    if not callable(run) and not isinstance(run, Numbered):
+        raise BadInput(
+            f"`{argument}` must be a function that makes one run and returns its value, or a command as a list of words; got "
+            f"{run!r:.80}."
+        )
+    return run
+
+
+def command_of(words: list[str], **options: Any) -> CommandObjective:
+    """The command of a gate, which may contain {seed} and {run}.
+
+    Parameters
+    ----------
+    words
+        The program and its arguments.
+    **options
+        As for `CommandObjective`.
 
     Returns
     -------
-    GateConfig
-        With the default budget and seed.
+    CommandObjective
 
     Raises
     ------
     BadInput
-        If an argument cannot be used.
+        If there is no such program, or it contains another name in braces.
     """
-    if not 0.5 <= number(confidence, "confidence") < 1:
-        raise BadInput(f"`confidence` must lie between 0.5 and 1; got {confidence!r}.")
-    if direction is not None:
-        checked_direction(direction)
-    gaussian = isinstance(noise, str) and noise == GAUSSIAN
-    if isinstance(noise, str) and noise not in ("learn", GAUSSIAN):
-        raise BadInput(f"`noise` must be a standard deviation, 'gaussian', 'learn' or None; got {noise!r:.80}.")
-    sd: Noise = None if gaussian else stated_noise(noise)
-    if rate and quantile is not None:
-        raise BadInput("`rate` and `quantile` must not be given together.")
-    if paired:
-        if target is not None:
-            raise BadInput(f"`target` must be left out with `against`: the difference is judged; got {target!r:.80}.")
-        if quantile is not None:
-            raise BadInput("`quantile` must be left out with `against`: means are compared.")
-        if number(margin, "margin") < 0:
-            raise BadInput(f"`margin` must be 0 or more: how much worse is still good; got {margin!r}.")
-        small = direction == "minimize"
-        ends = (0.0, 1.0) if rate else value_range
-        width = None if ends is None else _range(ends)[1] - _range(ends)[0]
-        limits = None if width is None else (-width, width)
-        needed = float(margin) if small else 0.0 - margin
-        requirements = [Requirement(DIFFERENCE, "<=" if small else ">=", needed, sd, limits)]
-        return GateConfig(Specification(tuple(requirements)), confidence, gaussian, True)
-    if margin != 0:
-        raise BadInput(f"`margin` must be left out without `against`; got {margin!r}.")
-    statistic: Any = "rate" if rate else "mean" if quantile is None else ("quantile", quantile)
-    specification = _specification(target, direction)
-    if specification is not None:
-        extra = {"rate": rate, "quantile": quantile, "noise": sd, "value_range": value_range}
-        given = next((key for key, value in extra.items() if value is not None and value is not False), None)
-        if given is not None:
-            raise BadInput(
-                f"`{given}` must be stated for each requirement of a specification, as in `Requirement('accuracy', '>=', 0.9, "
-                "value_range=(0, 1))`."
-            )
-        if any(each.deferred for each in specification):
-            raise BadInput("`deferred` must be left out: each run of the setting must measure everything.")
-        return GateConfig(specification, confidence, gaussian)
-    if isinstance(target, str):
-        sense, needed = (read := Requirement.parse(target, VALUE)).sense, read.threshold
-        if direction is not None and (direction == "minimize") != (sense == "<="):
-            raise BadInput(f"`direction` must fit the target {target!r}, or be left out; got {direction!r}.")
-    else:
-        sense = "<=" if direction == "minimize" else ">="
-        needed = number(target, "target", ", a text such as '>= 0.95', or a specification")
-    if gaussian and (value_range is not None or statistic != "mean"):
+    used = {name for word in words for name in placeholders(word)}
+    if unknown := used - set(FILLED):
         raise BadInput(
-            "`noise` must not be 'gaussian' beside `value_range`, `rate` or `quantile`, which need no such assumption."
+            f"The command contains {{{min(unknown)}}}; only {{seed}} and {{run}} are filled in. Write {{{{ and }}}} for braces."
         )
-    return GateConfig(
-        Specification((Requirement(VALUE, sense, needed, sd, value_range, statistic),)), confidence, gaussian
-    )
-
-
-def _specification(target: Any, direction: str | None) -> Specification | None:
-    """The specification that the target is; None for a number, or a text without a name."""
-    if isinstance(target, str):
-        if target.strip()[:1] in "<>=≥≤!~":
-            return None
-    elif not isinstance(target, Specification | Requirement | Mapping | list | tuple):
-        return None
-    if direction is not None:
-        raise BadInput(f"`direction` must be left out: each requirement says which values are good; got {direction!r}.")
-    return Specification.of(target)
-
-
-def _range(value_range: Any) -> tuple[float, float]:
-    """The range as floats; `checked_range` says what is wrong with others."""
-    return Requirement(VALUE, ">=", float(np.mean(value_range)), value_range=value_range).value_range or (0.0, 0.0)
-
-
-def _check_run(run: object, argument: str) -> None:
-    if not callable(run) and not isinstance(run, Numbered):
-        raise BadInput(f"`{argument}` must be a function that makes one run and returns its value; got {run!r:.80}.")
+    if not words:
+        raise BadInput("The command is missing; write it after --, such as: -- python evaluate.py --seed {seed}")
+    command = CommandObjective(words, **options)
+    command.check(used)
+    return command
 
 
 def _agreed(study: optuna.Study, given: GateConfig, seed: int | None) -> GateConfig:
     """The config of the call with the seed of the study; the values must mean the same."""
-    stored = GateConfig.of(study)
+    known = stored(study)
     if StudyConfig.of(study) is not None:
         raise BadInput(f"`name` must be that of a gate; the study {study.study_name!r} is a search. Use another name.")
-    if stored is None:
+    if known is None:
         return given
-    if (stored.paired, stored.specification.names) != (given.paired, given.specification.names):
-        known = "pairs" if stored.paired else ", ".join(stored.specification.names)
+    if (known.paired, known.specification.names) != (given.paired, given.specification.names):
+        values = "pairs" if known.paired else ", ".join(known.specification.names)
         raise BadInput(
-            f"`target` must be about the values of the gate {study.study_name!r}, which are {known}. Use another name."
+            f"`target` must be about the values of the gate {study.study_name!r}, which are {values}. Use another name."
         )
-    return given if seed is not None else replace(given, seed=stored.seed)
+    return given if seed is not None else replace(given, seed=known.seed)
 
 
 class _Runs:

@@ -1,10 +1,9 @@
 """`GateReplay`: the runs of a stored gate, told to a `Gate` in the order in which they began."""
 
-import json
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import optuna
@@ -13,9 +12,8 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from satisfice.errors import BadInput
-from satisfice.search.gate import Gate
 from satisfice.search.gate_answer import CertifyAnswer
-from satisfice.search.specification import Specification
+from satisfice.search.gate_config import GateConfig
 from satisfice.study.proposal import CANCELLED, ERROR, WORKER_LOST, error_of
 
 GATE = "satisfice:gate"  # the user attribute of a study: the config of its gate as JSON
@@ -23,61 +21,17 @@ VALUES = "satisfice:values"  # the user attribute of a trial: the values by name
 FAILED = "satisfice:failed"  # the user attribute of a trial that counts as a fail since it gave no value: why
 
 
-@dataclass(frozen=True)
-class GateConfig:
-    """What a gate asks, and how it runs.
+def store(config: GateConfig, study: optuna.Study) -> None:
+    """Store the config in the study, unless it is there already."""
+    text = config.to_json()
+    if study.user_attrs.get(GATE) != text:
+        study.set_user_attr(GATE, text)
 
-    Parameters
-    ----------
-    specification
-        What makes the setting good; of a comparison the requirement on the difference.
-    confidence
-        The probability that a verdict is right.
-    gaussian
-        Whether the noise is stated to be Gaussian.
-    paired
-        Whether each run is one of a pair.
-    budget
-        The largest number of runs.
-    seed
-        The seed that the seeds of the runs follow from.
-    """
 
-    specification: Specification
-    confidence: float = 0.95
-    gaussian: bool = False
-    paired: bool = False
-    budget: int = 1000
-    seed: int = 0
-    value_range: None = None  # each requirement has its own
-
-    def gate(self) -> Gate:
-        """A gate without values."""
-        return Gate(self.specification, confidence=self.confidence, gaussian=self.gaussian, differences=self.paired)
-
-    @property
-    def target(self) -> str:
-        """What is asked, in words."""
-        return str(self.specification)
-
-    def store(self, study: optuna.Study) -> None:
-        """Store the config in the study."""
-        stored = {**asdict(self), "specification": self.specification.to_data()}
-        text = json.dumps({name: value for name, value in stored.items() if name != "value_range"})
-        if study.user_attrs.get(GATE) != text:
-            study.set_user_attr(GATE, text)
-
-    @classmethod
-    def of(cls, study: optuna.Study) -> "GateConfig | None":
-        """The config that is stored in the study, None if there is none."""
-        text = study.user_attrs.get(GATE)
-        if text is None:
-            return None
-        try:
-            stored = json.loads(text)
-            return cls(**{**stored, "specification": Specification.from_data(stored["specification"])})
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BadInput(f"The gate of the study {study.study_name!r} cannot be read ({problem}).") from None
+def stored(study: optuna.Study) -> GateConfig | None:
+    """The config that is stored in the study, None if there is none."""
+    text = study.user_attrs.get(GATE)
+    return None if text is None else GateConfig.from_json(text)
 
 
 class GateReplay:
@@ -90,7 +44,9 @@ class GateReplay:
         self.config = config
         self._gate = config.gate()
         self._told = 0  # so many trials, from the first one on, have been told
-        self._trials: list[FrozenTrial] = []
+        self._made: list[int] = []  # the numbers of those that were runs,
+        self._errors: list[tuple[int, str]] = []  # and of those without a value, with the reasons
+        self._others: list[FrozenTrial] = []  # the trials from the first one that still runs on
         self._lost = 0
         self._study: optuna.Study | None = None
         self.queued = False
@@ -98,18 +54,20 @@ class GateReplay:
     def catch_up(self, study: optuna.Study) -> None:
         """Tell the gate of the trials that have ended since the last time."""
         self._study = study
-        self._trials = study.get_trials(deepcopy=False)
-        self.queued = any(trial.state == TrialState.WAITING for trial in self._trials[self._told :])
-        for trial in self._trials[self._told :]:
-            if not trial.state.is_finished():
-                break
+        self._others = study.get_trials(deepcopy=False)[self._told :]
+        while self._others and self._others[0].state.is_finished():
+            self._tell(self._others.pop(0))
             self._told += 1
-            self._tell(trial)
+        self.queued = any(trial.state == TrialState.WAITING for trial in self._others)
 
     def _tell(self, trial: FrozenTrial) -> None:
         if _is_cancelled(trial):
             self._lost += trial.system_attrs.get(ERROR) == WORKER_LOST
-        elif _failure(trial) is not None:
+            return
+        self._made.append(trial.number)
+        if trial.state != TrialState.COMPLETE:
+            self._errors.append((trial.number, error_of(trial)))
+        if _failure(trial) is not None:
             self._gate.fail(_failure(trial) or "")
         else:
             names = self.config.specification.names
@@ -129,28 +87,33 @@ class GateReplay:
         notes = [f"runs whose worker was lost, and that do not count: {self._lost}"] if self._lost else []
         return self._gate.answer(study=self._study, notes=tuple(notes), brief=brief)
 
-    def _made(self) -> list[FrozenTrial]:
-        """The trials of runs that were made."""
-        return [each for each in self._trials if each.state.is_finished() and not _is_cancelled(each)]
-
     @property
     def endings(self) -> int:
         """How many runs have ended."""
-        return len(self._made())
+        return len(self._made) + len(self._ended())
+
+    def _ended(self) -> list[FrozenTrial]:
+        """The trials of runs that have ended after one that still runs."""
+        return [each for each in self._others if each.state.is_finished() and not _is_cancelled(each)]
 
     @property
     def running(self) -> list[FrozenTrial]:
         """The trials that are running."""
-        return [each for each in self._trials if each.state == TrialState.RUNNING]
+        return [each for each in self._others if each.state == TrialState.RUNNING]
 
     def spent(self, before: int | None = None) -> int:
         """The number of runs that were made or are being made; with `before`, of trials before that one."""
-        return sum(before is None or each.number < before for each in (*self._made(), *self.running))
+        others = [*self._ended(), *self.running]
+        if before is None:
+            return len(self._made) + len(others)
+        return bisect_left(self._made, before) + sum(each.number < before for each in others)
 
     def errors(self, since: int = 0) -> tuple[int, list[str]]:
         """The number of runs that ended since trial number `since`, and the errors of those without a value."""
-        made = [each for each in self._made() if each.number >= since]
-        return len(made), [error_of(each) for each in made if each.state != TrialState.COMPLETE]
+        ended = [each for each in self._ended() if each.number >= since]
+        errors = [error for number, error in self._errors if number >= since]
+        errors += [error_of(each) for each in ended if each.state != TrialState.COMPLETE]
+        return len(self._made) - bisect_left(self._made, since) + len(ended), errors
 
 
 def _is_cancelled(trial: FrozenTrial) -> bool:
@@ -210,7 +173,7 @@ def gate_answer_of(study: optuna.Study) -> CertifyAnswer | None:
     -------
     CertifyAnswer or None
     """
-    config = GateConfig.of(study)
+    config = stored(study)
     if config is None:
         return None
     replay = GateReplay(config)

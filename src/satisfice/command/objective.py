@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value, read_values
-from satisfice.cli.watchdog import WATCHDOG, signalled
+from satisfice.command.value import CommandFailed, PrintedValue, last_words, read_value, read_values
+from satisfice.command.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
 KEPT = 65_536  # bytes kept of each output, the last ones
@@ -35,13 +35,15 @@ class CommandObjective:
     timeout
         Seconds that one run may take.
     key
-        The entry of a JSON object on the last line that holds the value; `satisfice.cli.value` says what is read without it.
+        The entry of a JSON object on the last line that holds the value; `satisfice.command.value` says what is read without it.
     pattern
         What finds the value in the output, in place of the key.
     names
         The entries of that object that hold the values of requirements; then the objective returns a dict.
     on_first
         Called once, with the first value and the line that it was read from.
+    by_exit_code
+        Whether a run has the value 1 if its exit code is 0, whatever it prints; with another one it fails.
     """
 
     words: Sequence[str]
@@ -50,6 +52,7 @@ class CommandObjective:
     pattern: re.Pattern[str] | None = None
     on_first: Callable[[PrintedValue], None] | None = None
     names: Sequence[str] = ()
+    by_exit_code: bool = False
     running: int = 0  # runs in progress
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -107,6 +110,8 @@ class CommandObjective:
         if code != 0:
             ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             raise CommandFailed(f"{ended}{last_words(err or out)}", _tail(err or out))
+        if self.by_exit_code:
+            return 1.0
         printed = read_values(out, self.names, cut) if self.names else read_value(out, self.key, cut, self.pattern)
         with self._lock:
             tell, self.on_first = self.on_first, None
