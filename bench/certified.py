@@ -23,7 +23,7 @@ Resumable: records go to out/records/certified.jsonl and, packed, to docs/record
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -84,17 +84,17 @@ class Case:
 
 
 @cache
-def of_share(f: Callable[[Array], Array], dimension: int, good: float, times: float) -> tuple[float, float]:
-    """The target that this share of the space reaches, and this multiple of the spread of f."""
+def with_share(f: Callable[[Array], Array], dimension: int, good: float, times: float) -> Case:
+    """A target that this share of the space reaches, noise of this multiple of the spread of f, and a budget of 250."""
     values = f(qmc.Sobol(dimension, seed=0).random(2**15))
-    return float(np.quantile(values, 1 - good)), times * float(values.std())
+    return Case(f, dimension, float(np.quantile(values, 1 - good)), times * float(values.std()), 250)
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    **{f"branin-{sd:g}": lambda sd=sd: Case(branin, 2, -2.0, sd, 500) for sd in (0.5, 2.0, 5.0)},
-    "six": lambda: Case(six, 6, *of_share(six, 6, 0.59, 2.6), 250),
-    **{f"four-{x}": lambda x=x: Case(four, 4, *of_share(four, 4, 0.23, x), 250) for x in (2, 4)},
-    "edge": lambda: Case(edge, 2, 0.0, 1.0, 250),
+    **{f"branin-{sd:g}": partial(Case, branin, 2, -2.0, sd, 500) for sd in (0.5, 2.0, 5.0)},
+    "six": partial(with_share, six, 6, 0.59, 2.6),
+    **{f"four-{x}": partial(with_share, four, 4, 0.23, x) for x in (2, 4)},
+    "edge": partial(Case, edge, 2, 0.0, 1.0, 250),
 }
 
 
@@ -105,12 +105,12 @@ def by_search(case: Case, seed: int) -> Record:
     while (answer := search.answer()).verdict == "open" and answer.evaluations < case.budget:
         x = search.ask()
         search.tell(x, float(case.f(x[None])[0]) + case.sd * rng.standard_normal())
-    good = answer.verdict == "good"
+    good = answer.verdict == "good" and answer.point is not None and answer.certificate is not None
     return {
         "good": good,
         "evaluations": answer.evaluations,
-        "gap": float(case.f(answer.point[None])[0]) - case.target if good else None,
-        "repeats": answer.certificate.repeats if good else None,
+        "gap": float(case.f(np.array(answer.point)[None])[0]) - case.target if good else None,
+        "repeats": answer.certificate.repeats if answer.certificate is not None else None,
         "candidates": search.observations.tested,
         "settings": len(search.observations.replicates.first),
     }

@@ -154,7 +154,7 @@ At `edge` nothing is good, and most of the space lies 1e-9 below the target, so 
 {certified.table(unpack(certified.KEPT))}
 
 Medians with 95 % bootstrap intervals; a run that stays open counts as longer than all others. The limit is the one of the table above,
-with the gap of the setting that was certified. `search` names the rule that asked for new settings. `python bench/certified.py` makes
+with the gap of the setting that was certified. `search, eg` is version 0.2.0 in development, with the rule `eg`. `python bench/certified.py` makes
 the records (`docs/records/certified.jsonl.xz`).
 """
 
