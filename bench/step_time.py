@@ -8,7 +8,7 @@ three times as many up to n = 200; beyond n = 400 a peer is measured once. The p
 its values. The observations are uniform random points below the target, since a search that has reached it is over.
 
 paper, auto  `Search` with that model and the rule `pg` or `auto`: tell, ask. Hyperparameters are learned on a schedule, often up to
-             n = 200, where a figure is the mean of the 15 steps up to n. Beyond, they are learned rarely, and a figure is amortised
+             n = 200, where a figure is the mean of the 15 steps up to n (of 7 up to n = 10). Beyond, they are learned rarely, and a figure is amortised
              over the interval from the first learning step at or after n:
              (learning step + (interval - 1) * ordinary step) / interval. The warm-up is not timed.
 botorch      SingleTaskGP on standardised values, refitted; log PI maximised from 10 of 512 samples.
@@ -83,15 +83,16 @@ def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after
     `before` and `after` are called around the timed steps.
     """
     learns_at = every_third if model == "paper" else has_grown
-    first = n - WINDOW + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
-    X, values = history(first - 1 + WINDOW, seed)
+    window = min(WINDOW, n - 3)  # the first three questions need no model
+    first = n - window + 1 if n <= OFTEN else next(k for k in count(n) if learns_at(k))
+    X, values = history(first - 1 + window, seed)
     search = Search(Box([(0.0, 1.0)] * DIMENSION), target=TARGET, rule=RULES[model], model=model, noise=0, seed=seed)
     for x, value in zip(X[: first - 1], values[: first - 1], strict=True):
         search.tell(x, float(value))
     asked = search.ask()
     times: dict[bool, list[float]] = {True: [], False: []}
     before()
-    for k in range(first, first + WINDOW):
+    for k in range(first, first + window):
         value = hartmann6(asked[None, :])[0]
         if value >= TARGET:  # a random point keeps the search open
             asked, value = X[k - 1], values[k - 1]
@@ -102,9 +103,9 @@ def satisfice_step(model: str, n: int, seed: int, before: Hook = _nothing, after
         if search.fallback:
             raise RuntimeError(f"The model {model!r} failed at n = {k}, so the time means nothing.")
     after()
-    learning, ordinary = statistics.mean(times[True]), statistics.mean(times[False])
+    learning, ordinary = (statistics.mean(times[kind] or [0.0]) for kind in (True, False))
     following = next(k for k in count(first + 1) if learns_at(k))
-    interval = WINDOW / len(times[True]) if n <= OFTEN else following - first
+    interval = window / len(times[True]) if n <= OFTEN else following - first
     seconds = (learning + (interval - 1) * ordinary) / interval
     return {"seconds": seconds, "learning": learning, "ordinary": ordinary, "interval": interval}
 
@@ -218,7 +219,7 @@ def main() -> None:
     """Measure, print, and write the raw figures to a file if asked."""
     global clock
     parser = argparse.ArgumentParser(description="Seconds for a step, beside peers and a LAPACK floor.")
-    parser.add_argument("--n", default="25,50,100,200,400,800,1600", help="numbers of observations")
+    parser.add_argument("--n", default="10,25,50,100,200,400,800,1600", help="numbers of observations")
     parser.add_argument("--skip", default="", help=f"contenders to skip, of {','.join(CONTENDERS)}")
     parser.add_argument("--repeats", type=int, default=3, help="measurements for each figure beyond n = 200")
     parser.add_argument("--peer-max-n", type=int, default=1600, help="the largest n for botorch and optuna")
@@ -227,9 +228,9 @@ def main() -> None:
     options = parser.parse_args()
     sizes = sorted({int(n) for n in options.n.split(",")})
     skip = set(options.skip.split(",")) - {""}
-    if not skip <= CONTENDERS.keys() or sizes[0] < 20:
+    if not skip <= CONTENDERS.keys() or sizes[0] < 6:
         parser.error(
-            f"--n must be numbers of at least 20 and --skip names of {','.join(CONTENDERS)}; got {options.n} and {options.skip}"
+            f"--n must be numbers of at least 6 and --skip names of {','.join(CONTENDERS)}; got {options.n} and {options.skip}"
         )
     clock = process_time if options.cpu else perf_counter
     warnings.filterwarnings("ignore")  # the peers warn of experimental arguments and hard fits

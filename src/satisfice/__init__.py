@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from satisfice.study.certify import certify
     from satisfice.study.find import find
     from satisfice.study.open_search import open_search
+    from satisfice.study.pruner import TargetPruner
     from satisfice.study.sampler import GoodActionSampler, stop_when_certain
     from satisfice.study.snapshot import answer_of
     from satisfice.study.workers.storage import open_study
@@ -61,6 +62,7 @@ __all__ = [
     "SpaceExhausted",
     "Specification",
     "StorageFailed",
+    "TargetPruner",
     "TooManyFailures",
     "WrongType",
     "answer_of",
@@ -101,6 +103,7 @@ _MODULES = {
     "study.certify": ["certify"],
     "study.find": ["find"],
     "study.open_search": ["open_search"],
+    "study.pruner": ["TargetPruner"],
     "study.sampler": ["GoodActionSampler", "stop_when_certain"],
     "study.snapshot": ["answer_of"],
     "study.workers.storage": ["open_study"],

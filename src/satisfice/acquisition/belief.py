@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from satisfice.acquisition.formulas import log_cdf_and_hazard, probability_good
+from satisfice.acquisition.members import MemberStack
 from satisfice.domain.finite import Finite
 from satisfice.gp.posterior import Marginal, MarginalWithVjp, Posterior
 from satisfice.types import Array, Domain
@@ -109,6 +110,11 @@ class Belief:
     def log_weights(self) -> Array:
         """The log weight of each member (k,)."""
         return np.log([weight for weight, _ in self.members])
+
+    @cached_property
+    def stack(self) -> MemberStack | None:
+        """The members evaluated at once, where that is possible and faster."""
+        return MemberStack.of([posterior for _, posterior in self.members])
 
     def marginals(self, U: Array) -> list[Marginal]:
         """Mean and std of f at U (m, d) under each member."""

@@ -10,13 +10,13 @@ from scipy.spatial.distance import cdist
 from satisfice.acquisition.joint import AnyBelief
 from satisfice.domain.region import Region
 from satisfice.errors import SpaceExhausted
+from satisfice.gp.ascent import TINY, dot, times, updated
 from satisfice.types import Array, Domain
 
 RESTARTS = 10  # the paper's number
 POLISHED = 2  # the number of restarts that climb on for another run of rounds
 ROUNDS = 8
 POLISH_ROUNDS = 12
-TINY = 1e-300
 ENOUGH = 1e-5  # a smaller relative rise, or a smaller step, ends a climb
 FIRST_STEP, LONGEST_STEP = 0.05, 0.3  # in the unit cube
 NOTHING_LEFT = (
@@ -198,7 +198,7 @@ def climb(
     length = np.ones(len(U))
     for _ in range(rounds):
         free = np.where(g > 0, U < high, U > low)
-        p = _times(H, g * free) * free
+        p = times(H, g * free) * free
         p *= (length * np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(p).max(axis=1), TINY)))[:, None]
         V = np.minimum(np.maximum(U + p, low), high)
         if region is not None:
@@ -206,10 +206,10 @@ def climb(
         s = V - U
         value, gradient = score.with_gradient(V)
         rise = value - f
-        up = rise >= 1e-4 * _dot(g, s)
+        up = rise >= 1e-4 * dot(g, s)
         if region is not None:
             up &= (rise >= 0) & region.holds(V)
-        H, fresh = _updated(H, fresh, s, g - gradient, up)
+        H, fresh = updated(H, fresh, s, g - gradient, up)
         length = np.where(up, 1.0, 0.25 * length)
         U, f, g = np.where(up[:, None], V, U), np.where(up, value, f), np.where(up[:, None], gradient, g)
         if not np.where(up, rise > ENOUGH * (1 + np.abs(f)), np.abs(s).max(axis=1) > ENOUGH).any():
@@ -220,44 +220,13 @@ def climb(
 def _steered(region: Region, U: Array, V: Array, g: Array, length: Array) -> Array:
     """The ends of the steps from U to V that stay inside; where these would descend, of steps along the gradient."""
     s = region.steer(U, V - U)
-    down = _dot(g, s) <= 0
+    down = dot(g, s) <= 0
     if down.any():
         steepest = g[down] / np.maximum(np.abs(g[down]).max(axis=1), TINY)[:, None]
         wanted = np.clip(U[down] + FIRST_STEP * length[down, None] * steepest, 0.0, 1.0) - U[down]
         s = s.copy()
         s[down] = region.steer(U[down], wanted)
     return np.clip(U + s, 0.0, 1.0)
-
-
-def _dot(a: Array, b: Array) -> Array:
-    """a[r]'b[r] for each r."""
-    return np.asarray(np.einsum("rd,rd->r", a, b))
-
-
-def _times(H: Array, v: Array) -> Array:
-    """H[r] v[r] for each r."""
-    return (H @ v[:, :, None])[:, :, 0]
-
-
-def _updated(
-    H: Array, fresh: npt.NDArray[np.bool_], s: Array, y: Array, up: npt.NDArray[np.bool_]
-) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Update the inverse Hessians H (r, d, d) by BFGS, given steps s and decreases of the gradient y, each (r, d).
-
-    Points that did not rise, or saw no positive curvature, keep theirs; an initial guess is first scaled to (s'y) / (y'y).
-    """
-    with np.errstate(over="ignore"):  # a gradient of 1e155 or more shows no curvature
-        sy, yy = _dot(s, y), _dot(y, y)
-    curved = up & (sy > 1e-10 * np.sqrt(yy * _dot(s, s)) + TINY)
-    first = curved & fresh
-    if first.any():
-        H = np.where(first[:, None, None], np.eye(s.shape[1]) * (sy / np.maximum(yy, TINY))[:, None, None], H)
-        fresh = fresh & ~first
-    inverse = np.where(curved, 1 / np.where(curved, sy, 1.0), 0.0)
-    Hy = _times(H, y)
-    cross = (inverse[:, None] * Hy)[:, :, None] * s[:, None, :]
-    ratio = inverse * (1 + inverse * _dot(y, Hy))
-    return H + (ratio[:, None] * s)[:, :, None] * s[:, None, :] - cross - cross.transpose(0, 2, 1), fresh
 
 
 def best_of(points: Array, scores: Array, belief: AnyBelief, rng: Generator) -> Array:

@@ -55,6 +55,14 @@ class MixedScore:
 
     def with_gradient(self, U: Array) -> tuple[Array, Array]:
         """The scores (m,) and their derivatives in U (m, d), by the chain rule through mean and std."""
+        if (stack := self.belief.stack) is not None:
+            together = stack.marginals_with_vjp(U)
+            shape = together.mean.shape
+            value, by_mean, by_std = (
+                part.reshape(shape) for part in self.formula(together.mean.ravel(), together.std.ravel())
+            )
+            mixed, shares = self.mix(self.belief.log_weights[stack.order], value)
+            return mixed, together.vjp(shares * by_mean, shares * by_std)
         parts = [posterior.marginal_with_vjp(U) for _, posterior in self.belief.members]
         scores = [self.formula(part.mean, part.std) for part in parts]
         if len(parts) == 1:

@@ -65,7 +65,7 @@ def outlook(belief: Belief, rng: Generator, *, learned_from: int | None, points:
     doubt = 0.0
     if learned_from is not None:
         normal *= _tails(rng, learned_from, belief.domain.dimension)
-        doubt = _doubt(learned_from, belief.domain.dimension)
+        doubt = doubt_of(belief.domain.dimension, learned_from)
     hope = sum(weight * _some_above(*p.joint(points), belief.target, normal) for weight, p in belief.members)
     best = float(belief.probability_good(points).max())
     return Outlook(doubt + (1 - doubt) * max(hope, best), best)
@@ -110,7 +110,7 @@ def joint_outlook(
         doubt = 0.0
         if count is not None:
             normal *= _tails(rng, count, belief.domain.dimension)
-            doubt = _doubt(count, belief.domain.dimension)
+            doubt = doubt_of(belief.domain.dimension, count)
         for k in np.unique(drawn):
             mean, covariance = part.members[k][1].joint(points)
             L, _ = cholesky(covariance)
@@ -141,9 +141,48 @@ def _tails(rng: Generator, learned_from: int, dimension: int) -> Array:
     return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, DRAWS)))
 
 
-def _doubt(learned_from: int, dimension: int) -> float:
-    """The probability with which a model that was learned from so many points is disregarded."""
-    return float(np.exp(-learned_from / (TRUST * (dimension + 1))))
+def is_hopeful(belief: Belief, rng: Generator, least: float, *, learned_from: int | None) -> bool:
+    """Whether `outlook(...).hope >= least`, without the joint draws where a part of the hope is enough.
+
+    Parameters
+    ----------
+    belief
+        What is known of f.
+    rng
+        The random numbers, as `outlook` would get them.
+    least
+        The probability.
+    learned_from
+        As for `outlook`.
+
+    Returns
+    -------
+    bool
+        Whether the hope is at least that.
+    """
+    doubt = doubt_of(belief.domain.dimension, learned_from)
+    known = float(belief.probability_good(belief.best).max(initial=0.0))
+    if doubt + (1 - doubt) * known >= least:
+        return True
+    return outlook(belief, rng, learned_from=learned_from).hope >= least
+
+
+def doubt_of(dimension: int, learned_from: int | None) -> float:
+    """The probability with which we disregard a model, the least that hope can be.
+
+    Parameters
+    ----------
+    dimension
+        That of the domain.
+    learned_from
+        As for `outlook`; a model that was known beforehand is never disregarded.
+
+    Returns
+    -------
+    float
+        exp(-n / (7 (d + 1))), or 0.
+    """
+    return 0.0 if learned_from is None else float(np.exp(-learned_from / (TRUST * (dimension + 1))))
 
 
 def _some_above(mean: Array, covariance: Array, level: float, normal: Array) -> float:

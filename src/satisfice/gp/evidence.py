@@ -136,7 +136,7 @@ def learn(
             best = (float(found.fun), found.x)
     if best is None:
         raise NumericalFailure(f"the evidence of {len(y)} values is not finite anywhere that was tried")
-    learned_kernel, learned_lam = _split(kernel, lam, best[1])
+    learned_kernel, learned_lam = split(kernel, lam, best[1])
     log_prior, _ = prior.log_density_with_gradient(best[1])
     return Learned(learned_kernel, learned_lam, -best[0], log_prior)
 
@@ -159,7 +159,7 @@ def rounded(found: Learned[K], lam: float | None, prior: Prior) -> Learned[K]:
         The same, rounded.
     """
     parameters = np.clip(np.round(free_parameters(found, lam) / GRAIN) * GRAIN, prior.low, prior.high)
-    kernel, rounded_lam = _split(found.kernel, lam, parameters)
+    kernel, rounded_lam = split(found.kernel, lam, parameters)
     return replace(found, kernel=kernel, lam=rounded_lam, prior=prior.log_density_with_gradient(parameters)[0])
 
 
@@ -215,7 +215,23 @@ def free_parameters(found: Learned[K], lam: float | None) -> Array:
     return found.kernel.parameters if lam is not None else np.append(found.kernel.parameters, np.log(found.lam))
 
 
-def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
+def split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
+    """The kernel and lambda of free parameters, the opposite of `free_parameters`.
+
+    Parameters
+    ----------
+    kernel
+        A kernel of the same kind.
+    lam
+        As given to `learn`.
+    parameters
+        The free parameters.
+
+    Returns
+    -------
+    kernel, lam
+        The kernel with these parameters, and lambda.
+    """
     if lam is not None:
         return kernel.with_parameters(parameters), lam
     return kernel.with_parameters(parameters[:-1]), float(np.exp(parameters[-1]))
@@ -223,7 +239,7 @@ def _split(kernel: K, lam: float | None, parameters: Array) -> tuple[K, float]:
 
 def _negative(kernel: K, lam: float | None, X: Array, y: Array, prior: Prior) -> Callable[[Array], tuple[float, Array]]:
     def negative(parameters: Array) -> tuple[float, Array]:
-        value, gradient = log_evidence_with_gradient(*_split(kernel, lam, parameters), X, y)
+        value, gradient = log_evidence_with_gradient(*split(kernel, lam, parameters), X, y)
         if not np.isfinite(value):  # otherwise the optimiser's next point would be NaN
             raise NumericalFailure("the evidence is not finite")
         log_prior, prior_gradient = prior.log_density_with_gradient(parameters)

@@ -168,7 +168,7 @@ class Posterior:
         return solve_lower(self.L, self.half[:, None], transposed=True)[:, 0] if len(self.y) else self.y
 
     @cached_property
-    def _inverse_factor(self) -> Array:
+    def inverse_factor(self) -> Array:
         """L^-1: for a small posterior at many points, multiplying by it is three times as fast as solving."""
         inverse, _ = lapack.dtrtri(self.L, lower=1)
         return np.asarray(inverse)
@@ -195,7 +195,7 @@ class Posterior:
             return Marginal(np.zeros(len(U)), np.full(len(U), self.kernel.scale))
         K = self.kernel(U, self.X)
         if len(U) >= len(self.X) <= SMALL:
-            halves = blas.dtrmm(1.0, self._inverse_factor, K.T, lower=1)
+            halves = blas.dtrmm(1.0, self.inverse_factor, K.T, lower=1)
         else:
             halves = solve_lower(self.L, K.T)
         return Marginal(K @ self.alpha, self._std(np.einsum("nm,nm->m", halves, halves)))
@@ -207,8 +207,8 @@ class Posterior:
         if len(self.X) == 0:
             return MarginalWithVjp(*self.marginal(U), cross, self.alpha, K)
         if len(self.X) <= SMALL:
-            halves = self._inverse_factor @ K.T
-            weights = (self._inverse_factor.T @ halves).T
+            halves = self.inverse_factor @ K.T
+            weights = (self.inverse_factor.T @ halves).T
         else:
             halves = solve_lower(self.L, K.T)
             weights = solve_lower(self.L, halves, transposed=True).T

@@ -7,7 +7,7 @@ from numpy.random import default_rng
 from scipy.special import ndtri
 
 from satisfice.acquisition.belief import Belief, Seen
-from satisfice.certificates.hope import Outlook, outlook
+from satisfice.certificates.hope import Outlook, doubt_of, is_hopeful, outlook
 from satisfice.certificates.replicates import (
     DOUBT,
     Prospect,
@@ -84,6 +84,7 @@ class Surrogate:
         # with the noise it assumes, and the values of a table that are replaced
         self._fit: tuple[tuple[float | None, dict[int, float]], Fit] | None = None
         self._outlook: tuple[tuple[int, int], Outlook] | None = None  # with the counts of values and failures
+        self._lost: tuple[tuple[int, int], bool] | None = None  # with the same, whether hope is lost
         self._plan: tuple[tuple[int, ...], ReplicationPlan] | None = None  # with counts of values, candidates, entries
 
     @property
@@ -169,8 +170,25 @@ class Surrogate:
 
         A known kernel on a finite domain needs no draws: its confidence bounds prove more.
         """
-        now = self.outlook() if self._may_draw else None
-        return now is not None and now.hope < self.config.error_rate
+        if not self._may_draw:
+            return False
+        seen, config = self.observations, self.config
+        counts = len(seen.y), len(seen.failed)
+        if seen.complete or not self.ready or (self._outlook is not None and self._outlook[0] == counts):
+            now = self.outlook()
+            return now is not None and now.hope < config.error_rate
+        if self._lost is None or self._lost[0] != counts:
+            step = sum(counts) + 1
+            rng = default_rng([config.seed, step, 2])
+            try:
+                n = self.learned_from()
+                hopeful = doubt_of(seen.domain.dimension, n) >= config.error_rate or is_hopeful(
+                    self.belief(step), rng, config.error_rate, learned_from=n
+                )
+            except NumericalFailure:
+                hopeful = True
+            self._lost = (counts, not hopeful)
+        return self._lost[1]
 
     @property
     def long_in_vain(self) -> bool:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Literal
 
 import optuna
+from optuna.pruners import BasePruner
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 
@@ -25,10 +26,11 @@ from satisfice.study import _optuna
 from satisfice.study.config import VERDICT, StudyConfig
 from satisfice.study.distributions import distributions_of
 from satisfice.study.progress import Progress
+from satisfice.study.pruner import Report, TargetPruner
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
 from satisfice.study.values import directions_of
-from satisfice.study.warm_start import add_earlier
+from satisfice.study.warm_start import add_earlier, read_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.isolated import Isolated
 from satisfice.study.workers.loop import Workers
@@ -37,7 +39,7 @@ from satisfice.types import Noise, Stoppable
 
 
 def find(
-    objective: Callable[[dict[str, Any]], float | Mapping[str, Any]],
+    objective: Callable[..., float | Mapping[str, Any]],
     space: Any,
     target: float | Target,
     *,
@@ -60,6 +62,7 @@ def find(
     history: Any = None,
     give_up: bool = True,
     seed: int | None = None,
+    report: bool | BasePruner = False,
     callbacks: Iterable[Callable[[optuna.Study, FrozenTrial], None]] = (),
     progress: bool | Literal["log"] | None = None,
 ) -> StudyAnswer:
@@ -130,6 +133,9 @@ def find(
         the verdict "unlikely". False goes on until the budget is spent.
     seed
         The seed of all random numbers; without one a stored study keeps its own.
+    report
+        True if the objective takes a second argument, a function `report(step, value)` that it calls after each step of a long
+        run: a run that will not reach the target is stopped there. A `TargetPruner` or another Optuna pruner sets how.
     callbacks
         Functions that are called with the study and each finished trial. They may call `study.stop()`.
     progress
@@ -174,6 +180,10 @@ def find(
         )
     if not isinstance(callbacks, Iterable) or not all(map(callable, called := tuple(callbacks))):
         raise BadInput(f"`callbacks` must be a list of functions of a study and a trial; got {callbacks!r:.80}.")
+    if not isinstance(report, bool | BasePruner):
+        raise BadInput(f"`report` must be True, False or an Optuna pruner such as TargetPruner(); got {report!r:.80}.")
+    if report and (each is not None or isinstance(objective, Stoppable)):
+        raise BadInput("`report` needs an objective that runs in this process; leave out `each`.")
     if history is not None and callable(space):
         raise BadInput("`history` needs a space with the ranges of its parameters; got a function as `space`.")
     if constraints is not None and callable(space):
@@ -199,7 +209,11 @@ def find(
         raise BadInput(
             "`each` cannot be used with a deferred requirement, whose function would stay in the other process."
         )
+    if report and config.specification is not None:
+        raise BadInput("`report` needs a target that is one number: a run reports one value, not several requirements.")
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
+    if history is not None:
+        read_earlier(config, history)  # what is wrong with it is said before there is a study
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
         evaluate: Callable[[Any], object] = objective
@@ -211,11 +225,17 @@ def find(
         config.store(study)
         study.sampler = sampler = GoodActionSampler.from_config(config)
         if config.space is None:
-            prepare, evaluate = _unchanged, _with_space(evaluate, space)
+            prepare: Callable[[optuna.Trial], Any] = _unchanged
+            evaluate = _with_space(evaluate, space, reports=bool(report))
         else:
-            prepare = partial(_optuna.suggest, distributions=distributions_of(config.space))
+            suggest = partial(_optuna.suggest, distributions=distributions_of(config.space))
+            prepare = suggest
+            if report:
+                prepare, evaluate = _with_trial(suggest), _reporting(objective)
             if history is not None:
                 add_earlier(study, config, history)
+        if report:
+            study.pruner = TargetPruner(confidence=confidence) if report is True else report
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         workers = Workers(
             *(study, sampler, prepare, evaluate, deadline, called, shown, interrupts),
@@ -237,8 +257,22 @@ def _unchanged(trial: optuna.Trial) -> optuna.Trial:
     return trial
 
 
-def _with_space(objective: Callable[[Any], object], space: Callable[[optuna.Trial], Any]) -> Callable[[Any], object]:
+def _with_trial(prepare: Callable[[optuna.Trial], Any]) -> Callable[[optuna.Trial], Any]:
+    """The parameters of a trial together with what reports its progress."""
+    return lambda trial: (prepare(trial), Report(trial))
+
+
+def _reporting(objective: Callable[..., object]) -> Callable[[Any], object]:
+    """An objective that takes such a pair."""
+    return lambda given: objective(*given)
+
+
+def _with_space(
+    objective: Callable[..., object], space: Callable[[optuna.Trial], Any], reports: bool
+) -> Callable[[Any], object]:
     """The objective as a function of a trial."""
+    if reports:
+        return lambda trial: objective(space(trial), Report(trial))
     return _OfTrial(objective, space) if isinstance(objective, Stoppable) else lambda trial: objective(space(trial))
 
 

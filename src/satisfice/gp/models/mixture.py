@@ -7,16 +7,18 @@ the same history saves that work and changes nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from satisfice.gp.evidence import Learned, free_parameters, integrated, learn, rounded
+from satisfice.gp.evidence import Learned, free_parameters, rounded
 from satisfice.gp.kernels import Kernel
 from satisfice.gp.models.base import Dataset, Fit, Hyperparameters, Indices, Note
 from satisfice.gp.posterior import Posterior
 from satisfice.gp.priors import NOISE_FREE, KernelPrior
 from satisfice.gp.scaling import OutputScaler, scaler_of
+from satisfice.gp.stacked import integrated_together, learn_together
 from satisfice.types import Array
 
 CHAIN = 25  # up to this many observations, every learning starts from the one before, see `KernelMixture.lineage`
@@ -62,6 +64,7 @@ def every_third(n: int) -> bool:
     return n > 0 and n % 3 == 0 if n <= OFTEN else has_grown(n)
 
 
+@cache
 def _tenths(n: int) -> int:
     return int(np.log(n) / np.log(1.1))
 
@@ -198,24 +201,38 @@ class KernelMixture:
         sketch = _data(seen, scaler, SKETCH) if first and n > SKETCH else data
         fresh = 4 if first else int(n <= 50 or _tenths(n) % 5 == 0)  # random starts: rarely, with many observations
         rng, best = default_rng([seen.seed, n, 1]), max(each.objective for each in learned)
-        found = []
-        for family, last in zip(families, learned, strict=True):
-            starts = _starts(family, last, lam, fresh, sketch, rng)
-            rounds = 1 if self.integrates and not fresh and last.objective < best - FAR_BEHIND else 50
-            found.append(learn(family.kernel, lam, *sketch, family.free(lam), starts, self.tolerance, rounds))
+        starts = [
+            _starts(family, last, lam, fresh, sketch, rng) for family, last in zip(families, learned, strict=True)
+        ]
+        kernels, priors = [family.kernel for family in families], [family.free(lam) for family in families]
+        waived = self.integrates and not fresh  # of a kernel that is far behind, between two fresh starts
+        rounds = [1 if waived and last.objective < best - FAR_BEHIND else 50 for last in learned]
+        found = learn_together(kernels, lam, *sketch, priors, starts, rounds, self.tolerance)
         if sketch is not data:
             best = max(each.objective for each in found)
-            for k, each in enumerate(found):
-                rounds, start = 1 if each.objective < best - FAR_BEHIND else 50, [free_parameters(each, lam)]
-                found[k] = learn(each.kernel, lam, U, z, families[k].free(lam), start, self.tolerance, rounds)
-        found = [rounded(each, lam, family.free(lam)) for each, family in zip(found, families, strict=True)]
+            rounds = [1 if each.objective < best - FAR_BEHIND else 50 for each in found]
+            starts = [[free_parameters(each, lam)] for each in found]
+            found = learn_together(kernels, lam, U, z, priors, starts, rounds, self.tolerance)
+        found = [rounded(each, lam, prior) for each, prior in zip(found, priors, strict=True)]
         if self.integrates:
-            best = -np.inf
-            for k in sorted(range(len(found)), key=lambda k: -found[k].objective):
-                if found[k].objective > best - FAR_BEHIND:  # otherwise its volume could only put it further behind
-                    found[k] = integrated(found[k], lam, U, z, families[k].free(lam))
-                    best = max(best, found[k].objective)
+            self._integrate(families, found, lam, U, z)
         return tuple(found)
+
+    def _integrate(
+        self, families: Families, found: list[Learned[Kernel]], lam: float | None, U: Array, z: Array
+    ) -> None:
+        """Integrate the best kernel, then those that are not too far behind: a volume would put others further behind only."""
+
+        def integrate(some: list[int]) -> None:
+            priors = [families[k].free(lam) for k in some]
+            for k, each in zip(some, integrated_together([found[k] for k in some], lam, U, z, priors), strict=True):
+                found[k] = each
+
+        best = max(range(len(found)), key=lambda k: found[k].objective)
+        integrate([best])
+        least = found[best].objective - FAR_BEHIND
+        if others := [k for k, each in enumerate(found) if k != best and each.objective > least]:
+            integrate(others)
 
 
 def _extended(
