@@ -141,6 +141,23 @@ def run(task: Task, seed: int, budget: int) -> dict[str, Any]:
     return found
 
 
+def table(record: dict[str, Any]) -> str:
+    """The record as a table of the page on preferences."""
+    lines = [
+        "| problem | cheapest good setting | first good one (median) | answer (median) | within 10 % | not good |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, found in record.items():
+        runs, lowest = found["runs"], found["cheapest"]
+        firsts, costs = ([each.get(key, np.inf) for each in runs] for key in ("first", "cost"))
+        near = sum(cost <= NEAR_ENOUGH * lowest for cost in costs)
+        bad = sum(each.get("bad", False) for each in runs)
+        lines.append(
+            f"| {name} | {lowest:.4g} | {statistics.median(firsts):.4g} | {statistics.median(costs):.4g} | {near} of {len(runs)} | {bad} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Run, print, and write the raw figures to a file if asked."""
     parser = argparse.ArgumentParser(

@@ -15,6 +15,7 @@ from pathlib import Path
 import ablations
 import batches
 import gates
+import preference
 import price_of_learning
 import reopen
 import trust_regions
@@ -73,5 +74,6 @@ if __name__ == "__main__":
     write("reopening", reopen.table(json.loads((ROOT / "bench/results/reopen.json").read_text())))
     for bench in (ablations, trust_regions, batches, price_of_learning):
         write(bench.PATH.stem, bench.table(unpack(bench.KEPT)))
+    write("preference", preference.table(json.loads((ROOT / "bench/results/preference.json").read_text())))
     for name, table in gates.tables(json.loads(gates.RESULTS.read_text())).items():
         write(f"gates: {name}", table)

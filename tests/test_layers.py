@@ -12,7 +12,7 @@ import satisfice
 PACKAGE = Path(satisfice.__file__).parent
 LAYERS = [
     {"errors", "types", "blas", "numerals", "plaintext"},
-    {"checks", "extras"},
+    {"checks", "command", "extras"},
     {"domain"},
     {"gp"},
     {"acquisition"},

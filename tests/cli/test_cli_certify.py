@@ -65,6 +65,14 @@ def test_a_quantile_a_key_and_gaussian_noise(script):
     assert run("--target", "<= 0.8", "--noise", "0.02", "--regex", "accuracy: (.*)", "--", *script("print", 0.9)) == 4
 
 
+def test_several_requirements_are_read_from_one_object(script, capsys):
+    words = ["--require", "accuracy >= 0.8", "--require", "seconds <= 4", "--budget", "30", "--json"]
+    assert run(*words, "--", *script("json", 0.9)) == 3  # the seconds never vary, and nothing is stated about them
+    said = json.loads(capsys.readouterr().out)
+    assert [each["requirement"] for each in said["requirements"]] == ["accuracy >= 0.8", "seconds <= 4"]
+    assert "seconds: all 20 values are 3" in said["notes"][0]
+
+
 def test_two_commands_are_compared_with_the_same_seeds(script, capsys):
     other = " ".join(script("print", 0.9))
     assert run("--against", other, "--noise", "gaussian", "--", *script("print", 0.95)) == 0
@@ -122,15 +130,17 @@ def test_a_junit_file_and_a_page_are_written(script, tmp_path, p, failures):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "`--target` must say"),
+        ([], "Give one of `--target`"),
         (["--target", "0.95"], "must be"),
         (["--target", ">= 0.95", "--noise", "abc"], "`--noise` must be 0, a standard deviation, 'gaussian' or 'learn'"),
         (["--target", ">= 0.95", "--minimize"], "`--minimize` must come with"),
         (["--target", ">= 0.95", "--rate", "--value", "x"], "looks at exit codes"),
         (["--target", ">= 0.95", "--value", "x", "--regex", "y"], "use one of them"),
         (["--target", ">= 0.95", "--json", "--oneline"], "use one of them"),
-        (["--target", ">= 0.95", "--against", "'"], "`--against` must be a command"),
-        (["--target", ">= 0.95", "--against", "echo 1"], "`target` must be left out"),
+        (["--against", "'"], "`--against` must be a command"),
+        (["--target", ">= 0.95", "--against", "echo 1"], "Give one of `--target`"),
+        (["--require", "a >= 1", "--value", "a"], "leave out `--value`"),
+        (["--require", "a >= 1", "--range", "0:1"], "stated for each requirement"),
         (["--target", ">= 0.95", "--junit", "missing/x.xml"], "--junit: "),
         (["--target", ">= 0.95", "--range", "0:0.5"], "within `value_range`"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from satisfice.cli import main
-from satisfice.cli.value import CommandFailed, read_values
+from satisfice.command.value import CommandFailed, read_values
 
 PROGRAM = (
     "import json, sys; a, b = map(float, sys.argv[1:]); print('done'); "

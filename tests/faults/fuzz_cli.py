@@ -19,9 +19,9 @@ def main(seconds: int) -> None:
     """Fuzz for so many seconds, and write down how many inputs were tried."""
     import atheris
 
-    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.cli.value", "satisfice.study"]):
+    with atheris.instrument_imports(include=["satisfice.cli", "satisfice.command.value", "satisfice.study"]):
         from satisfice.cli.params import read_params
-        from satisfice.cli.value import CommandFailed, read_value
+        from satisfice.command.value import CommandFailed, read_value
         from satisfice.domain.space import Space
         from satisfice.errors import BadInput
         from satisfice.study.warm_start import _params, _rows, _value

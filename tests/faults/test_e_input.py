@@ -14,7 +14,7 @@ import pytest
 from processes import BLIND
 from satisfice import find
 from satisfice.cli import main
-from satisfice.cli.objective import CommandFailed, CommandObjective
+from satisfice.command.objective import CommandFailed, CommandObjective
 from satisfice.errors import BadInput
 from satisfice.study.workers.storage import open_study
 

@@ -128,7 +128,21 @@ def test_a_table_is_searched_until_no_cheaper_row_can_be_good():
     _, arrays = searched(
         Finite(X), 0.85, lambda x: x[0] + 2 * x[1], lambda x: hill({"a": x[0], "b": x[1]}), noise=0, budget=49
     )
+    assert answer.done
+    assert arrays.done
     assert arrays.point.tolist() == [answer.params["a"], answer.params["b"]]
+
+
+def test_the_search_is_done_when_the_cheapest_setting_of_all_is_good():
+    _, answer = searched(
+        Space.of({"a": (0, 9), "b": (0, 9)}), 0.5, "a + b", lambda p: 1 + p["a"] / 20, noise=0, budget=100
+    )
+    assert answer.preference.cost == 0
+    assert answer.done
+    noisy = {"sd": 0.1, "noise": 0.1, "budget": 60}
+    _, answer = searched(Space.of({"a": (0, 9)}), 0.5, "a", lambda p: 1 + p["a"] / 20, **noisy)
+    assert answer.preference.cost == 0
+    assert answer.done
 
 
 def test_constraints_and_a_preference_go_together():

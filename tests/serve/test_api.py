@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from satisfice import find, open_search
+from satisfice import certify, find, open_search
 from serving import Client, Server
 
 SPACE = {"temperature": (20, 90, 5), "solvent": ["water", "ethanol"], "conc": (0.1, 1.0)}
@@ -27,6 +27,7 @@ def server(tmp_path_factory):
         name="program",
         seed=1,
     )
+    certify(lambda: 1.0, ">= 0.5", noise=0.5, budget=8, storage=storage, name="gate")
     with Server(storage) as found:
         yield found
 
@@ -95,7 +96,7 @@ def test_a_request_with_a_key_counts_once_even_after_the_server_was_killed(tmp_p
         first = [client.api("lab", *each).json for each in sent]
         assert [client.api("lab", *each).json for each in sent] == first
         other = client.api("lab", "ask", {"n": 2}, "k1")
-        assert (other.status, other.json["error"]["code"]) == (422, "key_reused")
+        assert (other.status, other.json["error"]["code"]) == (409, "key_reused")
         server.kill()
     with Server(storage) as server:
         client = Client(server)
@@ -178,20 +179,20 @@ def test_other_refusals(client):
     assert json.dumps(client.get("/api/openapi.json").json).count("operationId") == 9
 
 
-def certify(client, values, target, **more):
+def judged(client, values, target, **more):
     return client.post("/api/certify", {"values": values, "target": target, **more})
 
 
 def test_one_setting_is_judged_by_its_results(client):
-    good = certify(client, [1] * 60, ">= 0.9", rate=True).json
+    good = judged(client, [1] * 60, ">= 0.9", rate=True).json
     assert (good["verdict"], good["requirements"][0]["side"]) == ("good", "at least")
     assert "independent passes and fails" in good["certificate"]
-    assert certify(client, [1, 0] * 20, ">= 0.9", rate=True).json["verdict"] == "bad"
-    few = certify(client, [81.0, None, 82.5], ">= 80", noise=1.5, value_range=None).json
+    assert judged(client, [1, 0] * 20, ">= 0.9", rate=True).json["verdict"] == "bad"
+    few = judged(client, [81.0, None, 82.5], ">= 80", noise=1.5, value_range=None).json
     assert "error" in few  # a range of null is none
-    few = certify(client, [81.0, None, 82.5], ">= 80", noise=1.5).json
+    few = judged(client, [81.0, None, 82.5], ">= 80", noise=1.5).json
     assert (few["verdict"], few["evaluations"], few["failures"]) == ("open", 2, 1)
-    several = certify(client, [{"yield": 85.0, "impurity": 0.1}] * 3, {"yield": ">= 80", "impurity": "<= 2"}).json
+    several = judged(client, [{"yield": 85.0, "impurity": 0.1}] * 3, {"yield": ">= 80", "impurity": "<= 2"}).json
     assert [each["name"] for each in several["requirements"]] == ["yield", "impurity"]
 
 
@@ -203,6 +204,22 @@ def test_one_setting_is_judged_by_its_results(client):
     ([1], {"rate": True, "quantile": 0.5}, "must not be given together"),
 ])  # fmt: skip
 def test_results_that_do_not_suit_the_target_are_refused(client, values, more, message):
-    refused = certify(client, values, ">= 0.9", **more)
+    refused = judged(client, values, ">= 0.9", **more)
     assert (refused.status, refused.json["error"]["code"]) == (409, "refused")
     assert message in refused.json["error"]["message"]
+
+
+def test_a_gate_is_listed_and_shown_and_cannot_be_asked(client):
+    listed = {each["name"]: each["target"] for each in client.get("/api/studies").json["studies"]}
+    assert listed["gate"] == "value >= 0.5"
+    page = client.get("/studies/gate")
+    assert page.status == 200
+    assert "Good enough: the target is met." in page.text
+    assert "<title" in client.get("/studies/gate/download/report.html").text
+    for refused in (
+        client.get("/api/studies/gate"),
+        client.api("gate", "ask", {}),
+        client.get("/api/studies/gate/experiments"),
+    ):
+        assert (refused.status, "is a gate" in refused.json["error"]["message"]) == (409, True)
+    assert client.get("/studies/gate/download/study.json").status == 404

@@ -215,3 +215,32 @@ def test_a_page_finds_its_server_again_by_itself_where_the_token_stays(browser, 
         assert person.waiting() == []
     assert open_search("lab", storage).table()[0]["value"] == 12.5
     person.context.close()
+
+
+HOSTILE = "<img src=x onerror='window.pwned=1'>\"'><script>window.pwned=1</script>{{ 7 * 7 }}</textarea>&lt;b&gt;\u202e"
+
+
+def test_hostile_texts_run_nothing_anywhere(browser, tmp_path):
+    storage, person = tmp_path / "lab.db", Person(browser, HOSTILE, 390)
+    lab = open_search(HOSTILE, storage, {HOSTILE: (0.0, 1.0), "choice": [HOSTILE, "other"]}, 80, noise=0, seed=1)
+    for each in lab.ask(4, by=HOSTILE)[:3]:
+        lab.tell(each, 1.0)
+    lab.fail(0, HOSTILE, correct=True, by=HOSTILE)
+    with Server(storage) as server:
+        person.opens(server)
+        at = person.page.get_attribute(".studies a", "href")
+        person.page.click(".studies a")
+        person.page.wait_for_selector("[data-state].on")
+        person.tells(of_3=HOSTILE)  # refused, and shown again
+        assert "must be a number" in person.page.text_content(".alert")
+        person.page.locator("figure.history .narrow path").first.hover()
+        for path in (
+            f"{at}/sheet",
+            f"{at}?note={'<script>window.pwned=1</script>'}",
+            "/nowhere<script>window.pwned=1</script>",
+        ):
+            person.page.goto(f"http://127.0.0.1:{server.port}{path}")
+            assert person.page.evaluate("window.pwned") is None
+            assert person.page.locator("script").count() == 1  # our own
+    assert person.heard == []
+    person.context.close()

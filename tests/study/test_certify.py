@@ -1,5 +1,6 @@
 """`certify`: runs of one given setting, stored, resumed, in threads and processes."""
 
+import sys
 import threading
 import time
 from itertools import count
@@ -135,6 +136,22 @@ def test_a_numbered_run_gets_a_new_seed_each_time_and_the_same_ones_again():
     one, two = seeds_of(InMemoryStorage(), seed=7), seeds_of(InMemoryStorage(), seed=7)
     assert one == two
     assert len({seed for _, seed in one}) == len(one) == len({number for number, _ in one})
+
+
+def test_a_command_is_a_run():
+    script = "import random, sys; draw = random.Random(int(sys.argv[1])); "
+    value = [sys.executable, "-c", script + "print(draw.gauss(1, 0.1))", "{seed}"]
+    assert certify(value, ">= 0.8", noise=0.1, seed=1).verdict == "good"
+    exits = [sys.executable, "-c", script + "sys.exit(draw.random() > 0.4)", "{seed}"]
+    assert certify(exits, ">= 0.9", rate=True, seed=1).verdict == "bad"
+    both = [sys.executable, "-c", script + 'print(\'{{"a": %r, "b": 1}}\' % draw.random())', "{seed}"]
+    assert (
+        certify(both, {"a": Requirement("a", "<=", 0.99, value_range=(0, 1)), "b": "<= 2"}, budget=2).evaluations == 2
+    )
+    with pytest.raises(BadInput, match="are filled in"):
+        certify([sys.executable, "{x}"], ">= 1")
+    with pytest.raises(BadInput, match="There is no program 'no-such-program'"):
+        certify(["no-such-program"], ">= 1")
 
 
 def test_runs_that_fail_are_counted_and_a_broken_one_ends_it():

@@ -11,21 +11,23 @@ import rich_click as click
 
 from satisfice.cli import options
 from satisfice.cli.find import remember, show_first_value, show_how_to_continue
-from satisfice.cli.objective import CommandObjective, placeholders
 from satisfice.cli.output import columns, gate_json
 from satisfice.cli.studies import command_line, hidden
 from satisfice.errors import BadInput
 from satisfice.plaintext import plain
 
 if TYPE_CHECKING:
+    from satisfice.command.objective import CommandObjective
     from satisfice.search.gate_answer import CertifyAnswer
 
 EXIT_CODES = {"good": 0, "open": 3, "bad": 4}
-FILLED = ("seed", "run")
 
 
 @options.command("--target '>= T' [OPTIONS] -- PROGRAM ...")
 @click.option("--target", metavar="'>= T'", help="What must be reached, such as '>= 0.95' or '<= 200'.")
+@click.option(
+    "--require", "requires", multiple=True, metavar="'NAME >= T'", help="A requirement on an entry of a JSON object."
+)
 @click.option("--rate", is_flag=True, help="The share of runs that pass: those with exit code 0.")
 @click.option("--quantile", type=options.NUMBER, metavar="Q", help="This quantile of the values, not their mean.")
 @click.option("--against", metavar="COMMAND", help="A second command, run in pairs with the first; without --target.")
@@ -50,7 +52,7 @@ FILLED = ("seed", "run")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option_panel(
     "Question",
-    options=["--target", "--rate", "--quantile", "--against", "--margin", "--minimize", "--noise", "--range",
+    options=["--target", "--require", "--rate", "--quantile", "--against", "--margin", "--minimize", "--noise", "--range",
              "--confidence"],
 )  # fmt: skip
 @click.option_panel(
@@ -71,6 +73,7 @@ def certify(invocation: options.Invocation, /, **values: Any) -> int:
     satisfice certify --target '>= 0.95' --range 0:1 -- python evaluate.py --seed {seed}
     satisfice certify --target '>= 0.99' --rate -- python -m pytest -q tests/test_flaky.py
     satisfice certify --target '<= 200' --quantile 0.9 -- ./request.sh
+    satisfice certify --require 'accuracy >= 0.9' --require 'seconds <= 2' -- ./evaluate.sh
     satisfice certify --against 'python old.py --seed {seed}' --margin 0.01 \
         -- python new.py --seed {seed}
 
@@ -97,6 +100,7 @@ def certify(invocation: options.Invocation, /, **values: Any) -> int:
     given = SimpleNamespace(**values)
     _check(given)
     tell = None if given.quiet or given.rate else show_first_value
+    given.target = _target(given)
     programs = [_program(invocation.program, given, tell)]
     if given.against is not None:
         programs.append(_program(_words(given.against), given, None))
@@ -129,10 +133,13 @@ def _check(given: SimpleNamespace) -> None:
     from satisfice.cli.studies import database_files
     from satisfice.report.files import check_path
 
-    if given.target is None and given.against is None:
+    if sum(map(bool, (given.target, given.requires, given.against))) != 1:
         raise BadInput(
-            "`--target` must say what must be reached, such as '>= 0.95'; or name a second command: `--against`."
+            "Give one of `--target`, what must be reached, as '>= 0.95'; `--require`, once or several times; or `--against`, "
+            "a second command."
         )
+    if given.requires and (given.key is not None or given.regex is not None):
+        raise BadInput("`--require` reads a JSON object on the last line; leave out `--value` and `--regex`.")
     if given.key is not None and given.regex is not None:
         raise BadInput("`--value` and `--regex` both say where the value is; use one of them.")
     if given.rate and (given.key is not None or given.regex is not None):
@@ -149,6 +156,15 @@ def _check(given: SimpleNamespace) -> None:
                 raise BadInput(f"{option}: {problem}") from None
 
 
+def _target(given: SimpleNamespace) -> Any:
+    """The target: a text, or a specification."""
+    if not given.requires:
+        return given.target
+    from satisfice.search.specification import Specification
+
+    return Specification.of(list(given.requires))
+
+
 def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
@@ -156,21 +172,17 @@ def _words(command: str) -> list[str]:
         raise BadInput(f"`--against` must be a command; got {command!r:.80} ({problem}).") from None
 
 
-def _program(words: list[str], given: SimpleNamespace, tell: Any) -> CommandObjective:
+def _program(words: list[str], given: SimpleNamespace, tell: Any) -> "CommandObjective":
     """The program, which may use {seed} and {run}."""
-    program = CommandObjective(words, given.each, given.key, given.regex, tell, by_exit_code=given.rate)
-    used = {name for word in words for name in placeholders(word)}
-    if unknown := used - set(FILLED):
-        raise BadInput(
-            f"The command contains {{{min(unknown)}}}; only {{seed}} and {{run}} are filled in. Write {{{{ and }}}} for braces."
-        )
-    if not words:
-        raise BadInput("The command is missing; write it after --, such as: -- python evaluate.py --seed {seed}")
-    program.check(used)
-    return program
+    from satisfice.study.certify import command_of
+
+    return command_of(
+        words, timeout=given.each, key=given.key, pattern=given.regex, on_first=tell, by_exit_code=given.rate,
+        names=getattr(given.target, "names", ()),
+    )  # fmt: skip
 
 
-def _run(given: SimpleNamespace, programs: list[CommandObjective], line: str) -> "CertifyAnswer":
+def _run(given: SimpleNamespace, programs: list["CommandObjective"], line: str) -> "CertifyAnswer":
     """Run the gate."""
     from satisfice.search.gate_config import gate_config
     from satisfice.study.certify import Numbered, certify
@@ -186,17 +198,13 @@ def _run(given: SimpleNamespace, programs: list[CommandObjective], line: str) ->
         sense = config.specification.requirements[0].sense
         study = open_study(given.name, storage, direction="maximize" if sense == ">=" else "minimize")
         remember(study, given.name, [word for program in programs for word in program.words], line)
-    runs = [Numbered(_numbered(program)) for program in programs]
+    runs = [Numbered.of(program) for program in programs]
     progress: Any = False if given.quiet else "log"
     return certify(
         runs[0], given.target, against=runs[1] if len(runs) > 1 else None, budget=given.budget, timeout=given.timeout,
         n_jobs=given.n_jobs, storage=storage, name=given.name if storage is not None else None, seed=given.seed,
         progress=progress, **question,
     )  # fmt: skip
-
-
-def _numbered(program: CommandObjective) -> Any:
-    return lambda number, seed: program({"run": number, "seed": seed})
 
 
 def _what_next(given: SimpleNamespace, answer: "CertifyAnswer") -> list[tuple[str, str]]:

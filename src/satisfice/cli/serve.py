@@ -103,8 +103,12 @@ def go_on(study: "optuna.Study", storage: str) -> str:
     Returns
     -------
     str
-        The command line.
+        The command line; nothing for a gate.
     """
+    from satisfice.study.gate_replay import stored
+
+    if stored(study) is not None:
+        return ""
     return study.user_attrs.get(ARGUMENTS) or study_line("ask", storage, study.study_name, "-n", "4")
 
 

@@ -1,16 +1,19 @@
 """`Improvement`: after the first good setting, the search for one that the user prefers."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import Generator, default_rng
 
 from satisfice.acquisition.joint import AnyBelief, JointBelief
-from satisfice.acquisition.optimise import ScoreFunction, best_from, candidates
+from satisfice.acquisition.optimise import ScoreFunction, best_from, candidates, taken
 from satisfice.acquisition.scores import log_probability_score
 from satisfice.certificates.hope import Outlook, joint_outlook, outlook
 from satisfice.domain.preference import Preference
+from satisfice.errors import SpaceExhausted
 from satisfice.types import Array
 
 if TYPE_CHECKING:
@@ -146,8 +149,12 @@ class Improvement:
 
     def worthwhile(self, index: int) -> bool:
         """Whether certifying the point of a value would be an improvement; so is any before there is a certified point."""
+        return bool(self._saves(self.costs[index : index + 1])[0])
+
+    def _saves(self, costs: Array) -> npt.NDArray[np.bool_]:
+        """Which costs save enough."""
         best = self.best
-        return best is None or bool(self.costs[index] <= self.bar and self.costs[index] < self.costs[best])
+        return np.asarray((costs <= self.bar) & (costs < (np.inf if best is None else self.costs[best])))
 
     def worth(self, index: int) -> float:
         """What certifying the point of a value would save; one before there is a certified point."""
@@ -170,7 +177,7 @@ class Improvement:
     def outlook(self, belief: AnyBelief, seed: int, step: int, learned_from: list[int | None]) -> Outlook:
         """P(some point that costs at most `bar` is good), as hope is estimated."""
         rng, focused = default_rng([seed, step, 6]), self.focused(belief)
-        points = np.vstack([self._cheap(focused, rng)])
+        points = self._cheap(focused, rng)
         if not len(points):
             return Outlook(0.0, 0.0)
         if isinstance(focused, JointBelief):
@@ -178,14 +185,13 @@ class Improvement:
         return outlook(focused, rng, learned_from=learned_from[0], points=points)
 
     def _cheap(self, belief: AnyBelief, rng: Generator) -> Array:
-        """Points that cost at most `bar`, those of the largest expected savings first."""
+        """Points that cost at most `bar` and may be evaluated, those of the largest expected savings first."""
         rule = self.rule()
         score = rule.score(belief)
         found = candidates(belief, rng).points if belief.points is None else belief.points
-        tops = found[:0]
         if belief.points is None:
-            unasked = replace(belief, avoid=belief.avoid[:0])
-            tops = rule.propose(unasked, rng)[None]
-        found = np.vstack([tops, found])
-        found = found[self.preference.costs(belief.domain.from_unit(found)) <= self.bar]
+            with suppress(SpaceExhausted):  # all points of a product of few are known
+                found = np.vstack([rule.propose(belief, rng)[None], found])
+        found = found[~taken(found, belief.avoid, belief.domain)]
+        found = found[self._saves(self.preference.costs(belief.domain.from_unit(found)))]
         return found[np.argsort(-score(found), kind="stable")]

@@ -22,7 +22,7 @@ from satisfice.serve.studies import NotFound, Opened, Studies, named
 from satisfice.serve.view import SIDES, look, status
 from satisfice.study.sheet import result_columns
 from satisfice.study.snapshot import Evaluation
-from satisfice.study.stored import StoredSearch
+from satisfice.study.stored import StoredSearch, UnknownTrial
 
 KEYS = 10_000  # of requests, that are remembered to tell when one is used for another request
 WAITING = 1_000  # experiments of a study that may wait at once
@@ -81,7 +81,7 @@ class Api:
         if len(self._keys) > KEYS:
             self._keys.popitem(last=False)
         if before != digest:
-            raise Refusal(422, "key_reused", "The key was sent with another request; each one needs a key of its own.")
+            raise Refusal(409, "key_reused", "The key was sent with another request; each one needs a key of its own.")
         return body, digest
 
     async def opened(self, request: Request) -> Opened:
@@ -95,7 +95,7 @@ class Api:
                 {
                     "name": each["name"],
                     "verdict": each["verdict"],
-                    "target": each["config"] and goal(each["config"]),
+                    "target": each["gate"] or (each["config"] and goal(each["config"])),
                     "trials": each["trials"],
                 }
                 for each in rows
@@ -159,8 +159,6 @@ class Api:
 
     async def _write(self, opened: Opened, body: Body, write: Callable[[Any], str]) -> dict[str, Any]:
         def once() -> str:
-            if "number" in body:
-                known(opened.by_hand, body["number"])
             return write(body["number"] if "number" in body else dict(body["params"]))
 
         async with opened.writing:
@@ -184,7 +182,7 @@ def refusal_of(problem: Exception) -> Refusal:
         return Refusal(503, "storage", str(problem))
     if isinstance(problem, SpaceExhausted | NoSurvivors):
         return Refusal(409, "nothing_left", str(problem))
-    if isinstance(problem, NotFound):
+    if isinstance(problem, NotFound | UnknownTrial):
         return Refusal(404, "not_found", str(problem))
     if isinstance(problem, BadInput):
         return Refusal(409, "refused", str(problem))
@@ -235,14 +233,6 @@ def certified(body: Body) -> dict[str, Any]:
             for each in answer.requirements
         ],
     }  # fmt: skip
-
-
-def known(search: StoredSearch, number: int) -> None:
-    """Raise NotFound if nobody was asked for an experiment of that number."""
-    try:
-        search.trial(number)
-    except BadInput as problem:
-        raise NotFound(str(problem)) from None
 
 
 def result(search: StoredSearch, values: Mapping[str, float]) -> float | Mapping[str, float]:

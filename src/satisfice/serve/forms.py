@@ -11,6 +11,7 @@ from satisfice.domain.parameters import Parameter
 from satisfice.domain.shorthand import categorical, range_of
 from satisfice.errors import BadInput
 from satisfice.numerals import read_number
+from satisfice.search.specification import Requirement
 from satisfice.study.corrections import NOT_GIVEN, Correction, told_value
 from satisfice.study.sheet import DELIMITERS, result_columns
 from satisfice.study.stored import StoredSearch
@@ -100,9 +101,9 @@ def question(form: Form) -> dict[str, Any]:
         problems["name"] = "Give the study a name."
     reads: dict[str, Callable[[], Any]] = {
         "space": lambda: _space(form),
-        "target": lambda: _needed(form.number("target", "The target"), "target", "Say which value is good enough."),
         "noise": lambda: _noise(form),
         "value_range": lambda: _range(form),
+        "target": lambda: _target(form, found),
         "confidence": lambda: (form.number("confidence", "The confidence in percent") or 95.0) / 100,
         "history": lambda: table(form["earlier"]) if form["earlier"] else None,
     }
@@ -115,7 +116,11 @@ def question(form: Form) -> dict[str, Any]:
             problems[name] = str(problem)
     if problems:
         raise Wrong(problems)
-    found["direction"] = "minimize" if form["side"] == "at most" else "maximize"
+    if len(found["target"]) > 1:  # each of them has its own side and noise
+        del found["noise"], found["value_range"]
+    else:
+        (only,) = found["target"].values()
+        found["target"], found["direction"] = only.threshold, "maximize" if only.sense == ">=" else "minimize"
     return found
 
 
@@ -166,6 +171,27 @@ def _parameter(name: str, kind: str, rest: list[str], field: str) -> Parameter:
     if scale == "log" and step is not None:
         raise Wrong({field: f"{name} can have a step or a logarithmic scale, not both."})
     return range_of(name, low, high, "log" if scale == "log" else step)
+
+
+def _target(form: Form, found: Mapping[str, Any]) -> dict[str, Requirement]:
+    """The requirements by their names; a single one needs no name."""
+    texts, names, sides = form.all("target"), form.all("r-name"), form.all("side")
+    rows = [row for row in zip(texts, names or [""] * len(texts), sides, strict=False) if row[0] or row[1]]
+    noise, limits = found.get("noise"), found.get("value_range")
+    if len(rows) > 1 and (noise or limits is not None):
+        raise Wrong(
+            {"target": "With several requirements, leave out the size of the noise and the range of the results."}
+        )
+    asked: dict[str, Requirement] = {}
+    for text, name, side in rows or [("", "", "")]:
+        if len(rows) > 1 and (not name or name in asked):
+            raise Wrong({"target": "Each of several requirements needs a name of its own, such as yield."})
+        value = _needed(
+            number(text, "target", f"The target {name}".strip()), "target", "Say which value is good enough."
+        )
+        sense: Any = "<=" if side == "at most" else ">="
+        asked[name] = Requirement(name or "value", sense, value, noise if len(rows) > 1 else None)
+    return asked
 
 
 def _noise(form: Form) -> float | None:

@@ -14,16 +14,17 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from satisfice.errors import BadInput, NoSurvivors, SatisficeError, SpaceExhausted
+from satisfice.errors import BadInput, NoSurvivors, SatisficeError, SpaceExhausted, StorageFailed
 from satisfice.extras import load_extra
 from satisfice.numerals import finite
+from satisfice.report import gate, text
 from satisfice.report import page as report
-from satisfice.report import text
 from satisfice.serve.api import WAITING, refusal_of
 from satisfice.serve.forms import Form, Wrong, question, results, table, tell
 from satisfice.serve.openapi import MOST
 from satisfice.serve.studies import Opened, Studies, named, reference
 from satisfice.serve.view import experiments, look, requirements, status, waiting
+from satisfice.study.gate_replay import gate_answer_of
 from satisfice.study.open_search import open_search
 from satisfice.study.sheet import excel_sheet, result_columns, sheet, table_text
 from satisfice.study.snapshot import parameter_names, value_names
@@ -100,7 +101,7 @@ class Pages:
 
     async def _new(self, request: Request) -> Response:
         if request.method == "GET":
-            return self.page("new.html", form=None, problems={}, rows=3)
+            return self.page("new.html", form=None, problems={}, rows=3, wanted=1)
         content = await request.body()
 
         def make() -> str:
@@ -118,7 +119,9 @@ class Pages:
         except Wrong as problem:
             form = Form() if "" in problem.problems and not content.isascii() else Form(content)
             rows = max(3, len(form.all("p-name")))
-            return self.page("new.html", 422, form=form, problems=problem.problems, rows=rows)
+            return self.page(
+                "new.html", 422, form=form, problems=problem.problems, rows=rows, wanted=max(1, len(form.all("target")))
+            )
         return RedirectResponse(f"/studies/{reference(name)}", 303)
 
     async def _study(
@@ -134,7 +137,8 @@ class Pages:
             "study.html", 200 if form is None else 422, name=name, live=Markup(live), version=version,  # noqa: S704
             at=f"/studies/{reference(name)}", note=NOTES.get(request.query_params.get("note", ""), ""),
             command=await self._studies.thread(lambda: self._command(opened.study)), key=secrets.token_urlsafe(16),
-            problems=problems or {}, form=form, columns=result_columns(opened.config), can_ask=opened.search is not None,
+            problems=problems or {}, form=form, columns=[] if opened.is_gate else result_columns(opened.config),
+            can_ask=opened.search is not None, is_gate=opened.is_gate,
             parameters=[] if opened.search is None else list(opened.search.space.parameters),
         )  # fmt: skip
 
@@ -147,6 +151,8 @@ class Pages:
         """The part of a study's page that changes, as it is now."""
         name = opened.study.study_name
         people, programs = waiting(opened)
+        if opened.is_gate:
+            return self._judged(opened, programs)
         try:
             seen = look(opened)
         except BadInput as problem:  # one whose parameters are only known from trials, before the first of them
@@ -162,6 +168,17 @@ class Pages:
             form=form, problems=problems or {}, key=secrets.token_urlsafe(16),
             firsts={each.number: each.repeats for each in seen.evaluations},
         )  # fmt: skip
+
+    def _judged(self, opened: Opened, programs: list[dict[str, Any]]) -> str:
+        answer = gate_answer_of(opened.study)
+        assert answer is not None  # noqa: S101  # its config has just been read
+        drawn = [each for each in answer.requirements if each.evidence]
+        pictures = [
+            (str(each.requirement), gate.evidence_picture(each), gate.evidence_picture(each, 420.0)) for each in drawn
+        ]
+        return self._templates.get_template("judged.html").render(
+            answer=answer, headline=gate.HEADLINES[answer.verdict], pictures=pictures, programs=programs
+        )
 
     async def _events(self, request: Request) -> Response:
         opened = await self._opened(request)
@@ -181,6 +198,8 @@ class Pages:
                 try:
                     opened = await self._studies.get(name)
                     version = await self._studies.version(opened)
+                except StorageFailed:  # the database may come back
+                    version = last
                 except SatisficeError:
                     yield "event: gone\ndata: {}\n\n"
                     return
@@ -278,6 +297,11 @@ class Pages:
             "sheet.xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", lambda: _excel(opened)),
             "report.html": ("text/html; charset=utf-8", lambda: report.html(look(opened), self._command(study))),
         }
+        if opened.is_gate:
+            answer = await self._studies.thread(lambda: gate_answer_of(study))
+            makes = {
+                "report.html": (makes["report.html"][0], lambda: gate.html(answer, study.study_name) if answer else "")
+            }
         found = makes.get(request.path_params["file"])
         if found is None:
             return self.page("message.html", 404, title="There is no such page.", words="")

@@ -14,6 +14,8 @@ from optuna.storages import BaseStorage
 
 from satisfice.errors import BadInput
 from satisfice.study.config import SETTINGS, VERDICT, StudyConfig
+from satisfice.study.gate_replay import GATE
+from satisfice.study.gate_replay import stored as stored_gate
 from satisfice.study.stored import StoredSearch
 
 T = TypeVar("T")
@@ -34,16 +36,29 @@ class Opened:
 
     def __init__(self, study: optuna.Study, text: str) -> None:
         self.study, self.text = study, text
-        self.config = StudyConfig.from_json(text)
-        self.search = None if self.config.space is None else StoredSearch(study, self.config)
+        self.is_gate = stored_gate(study) is not None
+        stored = None if self.is_gate else StudyConfig.from_json(text)
+        self.search = None if stored is None or stored.space is None else StoredSearch(study, stored)
+        self._config = stored
         self.thinking, self.writing = asyncio.Lock(), asyncio.Lock()
         self.kept: dict[str, tuple[str, Any]] = {}  # what was computed, and for which version of the study
+        self.checked = -math.inf  # when it was last found to be there, with these settings
         self.looked = (-math.inf, "")  # when somebody last looked at the version, and what it was
+
+    @property
+    def config(self) -> StudyConfig:
+        """What the study looks for; BadInput for a gate, which looks for nothing."""
+        if self._config is None:
+            raise BadInput(
+                f"The study {self.study.study_name!r:.80} is a gate: it judges one setting, by `satisfice certify`."
+            )
+        return self._config
 
     @property
     def by_hand(self) -> StoredSearch:
         """The search; BadInput if nobody can ask it by hand."""
         if self.search is None:
+            _ = self.config  # a gate says what it is
             raise BadInput(
                 f"The study {self.study.study_name!r:.80} must have its parameters stored: one that a function of a trial made "
                 "cannot be asked here."
@@ -84,6 +99,8 @@ class Studies:
     async def get(self, name: str) -> Opened:
         """Return the study of that name; NotFound if there is none, BadInput if satisfice did not make it."""
         known = self._opened.get(name)
+        if known is not None and time.monotonic() - known.checked < FRESH:
+            return known
         study, text = await self.thread(lambda: self._look(name, known))
         if known is None or known.text != text or known.study is not study:
             found = self._opened.get(name)
@@ -93,19 +110,21 @@ class Studies:
             if known is not None:  # its settings have changed; those who hold the old locks go on as they are
                 fresh.thinking, fresh.writing = known.thinking, known.writing
             self._opened[name] = fresh
+        self._opened[name].checked = time.monotonic()
         return self._opened[name]
 
     def _look(self, name: str, known: Opened | None) -> tuple[optuna.Study, str]:
         if known is not None:
             try:
-                return known.study, known.study.user_attrs.get(SETTINGS, "")
+                attributes = known.study.user_attrs
+                return known.study, attributes.get(SETTINGS) or attributes.get(GATE, "")
             except KeyError:  # it was deleted, and perhaps made anew
                 self._opened.pop(name, None)
         try:
             study = optuna.load_study(study_name=name, storage=self.storage)
         except KeyError:
             raise NotFound(f"There is no study {name!r:.80}.") from None
-        text = study.user_attrs.get(SETTINGS)
+        text = study.user_attrs.get(SETTINGS) or study.user_attrs.get(GATE)
         if text is None:
             raise BadInput(f"The study {name!r:.80} has no target: satisfice did not make it.")
         return study, text
@@ -119,8 +138,9 @@ class Studies:
                 config = None if text is None else StudyConfig.from_json(text)
             except BadInput:
                 config = None
-            row = {"name": each.study_name, "config": config, "verdict": each.user_attrs.get(VERDICT, "open"),
-                   "trials": each.n_trials, "begun": each.datetime_start}  # fmt: skip
+            gate = stored_gate(each) if GATE in each.user_attrs else None
+            row = {"name": each.study_name, "config": config, "gate": gate and gate.target, "trials": each.n_trials,
+                   "verdict": each.user_attrs.get(VERDICT, "open"), "begun": each.datetime_start}  # fmt: skip
             rows.append(row)
         return rows[::-1]
 

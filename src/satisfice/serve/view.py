@@ -16,6 +16,7 @@ SIDES = {">=": "at least", "<=": "at most"}
 
 def look(opened: Opened) -> StudySnapshot:
     """Return the study as it is now; BadInput if there is nothing to see yet."""
+    _ = opened.config  # a gate has none
     return snapshot(opened.study) if opened.search is None else opened.search.snapshot()
 
 
@@ -47,7 +48,6 @@ def status(opened: Opened) -> dict[str, Any]:
         "hope": answer.hope,
         "evaluations": answer.evaluations,
         "failures": answer.failures,
-        "needed": answer.needed,
         "repeats": answer.repeats,
         "certificate": None if answer.certificate is None else dict(vars(answer.certificate)),
         "waiting": [{**each, "since": _iso(each["since"])} for each in people],

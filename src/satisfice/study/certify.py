@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from numpy.random import default_rng
 from optuna.storages import BaseStorage
 
 from satisfice.checks import as_objective, drawn_seed, number, whole
+from satisfice.command.objective import CommandObjective, placeholders
 from satisfice.errors import BadInput, BadValue, WrongType
 from satisfice.search.gate_answer import CertifyAnswer
 from satisfice.search.gate_config import GateConfig, gate_config
@@ -26,6 +27,8 @@ from satisfice.study.workers.storage import open_study
 from satisfice.study.workers.traces import reason_of
 from satisfice.types import Noise
 
+FILLED = ("seed", "run")  # the names that a command may contain
+
 
 @dataclass(frozen=True)
 class Numbered:
@@ -33,15 +36,20 @@ class Numbered:
 
     call: Callable[[int, int], object]
 
+    @classmethod
+    def of(cls, command: CommandObjective) -> "Numbered":
+        """The runs of a command."""
+        return cls(lambda number, seed: command({"run": number, "seed": seed}))
+
 
 def certify(
-    run: Callable[..., Any] | Numbered,
+    run: Callable[..., Any] | Sequence[str] | Numbered,
     target: Any = None,
     *,
     direction: str | None = None,
     rate: bool = False,
     quantile: float | None = None,
-    against: Callable[..., Any] | Numbered | None = None,
+    against: Callable[..., Any] | Sequence[str] | Numbered | None = None,
     margin: float = 0.0,
     noise: Noise | Literal["gaussian"] = None,
     value_range: tuple[float, float] | None = None,
@@ -65,7 +73,9 @@ def certify(
     ----------
     run
         A function that makes one run and returns its value: a number, True or False for a pass or a fail, or a dict of numbers
-        for a specification. It takes no arguments, or `params` if these are given. If it raises, the run failed.
+        for a specification. It takes no arguments, or `params` if these are given. If it raises, the run failed. Or a command
+        as a list of words, in which {seed} and {run} are new in each run: it prints the value, as for `satisfice find`; of a
+        rate its exit code counts.
     target
         A text such as ">= 0.95", a number with a `direction`, or a specification such as
         {"accuracy": ">= 0.9", "seconds": "<= 2"}, whose parts may be `Requirement` objects. Leave it out with `against`.
@@ -128,9 +138,6 @@ def certify(
     >>> certify(lambda: rng.normal(3.0, 1.0), "<= 2", noise=1.0).verdict
     'bad'
     """
-    _check_run(run, "run")
-    if against is not None:
-        _check_run(against, "against")
     if params is not None and not isinstance(params, Mapping):
         raise BadInput(f"`params` must be a dict of parameters; got {params!r:.80}.")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
@@ -141,6 +148,9 @@ def certify(
         target, direction=direction, rate=rate, quantile=quantile, paired=against is not None, margin=margin, noise=noise,
         value_range=value_range, confidence=confidence,
     )  # fmt: skip
+    names = asked.specification.names if len(asked.specification) > 1 else ()
+    run = _as_run(run, "run", names, rate)
+    against = None if against is None else _as_run(against, "against", names, rate)
     config = replace(asked, budget=whole(budget, "budget", least=1), seed=drawn_seed(seed))
     ways = _Runs(config, run, against, params, value_range, rate)
     with Interrupts() as interrupts, GateProgress(progress, config) as shown:
@@ -168,9 +178,47 @@ def certify(
     return answer
 
 
-def _check_run(run: object, argument: str) -> None:
+def _as_run(run: Any, argument: str, names: Sequence[str], rate: bool) -> Callable[..., Any] | Numbered:
+    """A run that can be called, also of a command."""
+    if isinstance(run, list | tuple) and run and all(isinstance(word, str) for word in run):
+        return Numbered.of(command_of(list(run), names=names, by_exit_code=rate))
     if not callable(run) and not isinstance(run, Numbered):
-        raise BadInput(f"`{argument}` must be a function that makes one run and returns its value; got {run!r:.80}.")
+        raise BadInput(
+            f"`{argument}` must be a function that makes one run and returns its value, or a command as a list of words; got "
+            f"{run!r:.80}."
+        )
+    return run
+
+
+def command_of(words: list[str], **options: Any) -> CommandObjective:
+    """The command of a gate, which may contain {seed} and {run}.
+
+    Parameters
+    ----------
+    words
+        The program and its arguments.
+    **options
+        As for `CommandObjective`.
+
+    Returns
+    -------
+    CommandObjective
+
+    Raises
+    ------
+    BadInput
+        If there is no such program, or it contains another name in braces.
+    """
+    used = {name for word in words for name in placeholders(word)}
+    if unknown := used - set(FILLED):
+        raise BadInput(
+            f"The command contains {{{min(unknown)}}}; only {{seed}} and {{run}} are filled in. Write {{{{ and }}}} for braces."
+        )
+    if not words:
+        raise BadInput("The command is missing; write it after --, such as: -- python evaluate.py --seed {seed}")
+    command = CommandObjective(words, **options)
+    command.check(used)
+    return command
 
 
 def _agreed(study: optuna.Study, given: GateConfig, seed: int | None) -> GateConfig:

@@ -96,7 +96,11 @@ def entries(trials: Iterable[FrozenTrial]) -> list[tuple[datetime | None, Correc
 
 def corrected(study: optuna.Study) -> list[FrozenTrial]:
     """The trials of the study as they are after all corrections, not to be changed; their numbers are their places."""
-    trials: list[FrozenTrial] = study.get_trials(deepcopy=False)
+    return with_corrections(study.get_trials(deepcopy=False))
+
+
+def with_corrections(trials: list[FrozenTrial]) -> list[FrozenTrial]:
+    """The same trials after all corrections."""
     changes = corrections(trials)
     if not changes:
         return trials

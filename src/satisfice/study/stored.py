@@ -1,11 +1,13 @@
 """`StoredSearch`: a search whose evaluations people make. It asks and is told by name, in a storage, over days."""
 
 import math
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, Self, cast
+from functools import wraps
+from typing import Any, Literal, Self, TypeVar, cast
 
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
@@ -29,6 +31,7 @@ from satisfice.study.corrections import (
     outcome,
     told_value,
     told_with,
+    with_corrections,
 )
 from satisfice.study.distributions import distributions_of
 from satisfice.study.proposal import CANCELLED, ERROR
@@ -61,6 +64,35 @@ class Asked(dict[str, Any]):
         self.number, self.since, self.by = number, since, by
 
 
+class UnknownTrial(BadInput):
+    """Nobody was asked for a trial of that number."""
+
+
+class _Look(threading.local):
+    """What the current call of this thread has read of the trials: it looks at them for several reasons, and reads them once."""
+
+    within = False
+    raw: list[FrozenTrial] | None = None
+    corrected: list[FrozenTrial] | None = None
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _reads_once(method: F) -> F:
+    """Let a call of the method read the trials once."""
+
+    @wraps(method)
+    def call(self: "StoredSearch", *args: Any, **kwargs: Any) -> Any:
+        self._look.within = True
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._look.__dict__.clear()  # of this thread only
+
+    return cast(F, call)
+
+
 class StoredSearch:
     """A search in a storage; `open_search` opens it. Several people and processes may use it at once.
 
@@ -77,6 +109,7 @@ class StoredSearch:
             raise BadInput("`config` must have the parameters of the search.")
         self.study, self.config, self.space = study, config, config.space
         self._sampler = GoodActionSampler.from_config(config)
+        self._look = _Look()
         study.sampler = self._sampler
 
     @classmethod
@@ -127,6 +160,7 @@ class StoredSearch:
                     break
         return asked
 
+    @_reads_once
     def tell(
         self,
         trial: int | Mapping[str, Any],
@@ -200,6 +234,7 @@ class StoredSearch:
             return {}
         return {str(name): storable(each) for name, each in value.items() if name not in specification.names}
 
+    @_reads_once
     def fail(
         self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "", key: str = ""
     ) -> Told:
@@ -223,6 +258,7 @@ class StoredSearch:
             return before
         return self._end(Correction(self._asked_for(trial), "failed", error=_reason(why), by=by, key=key), correct)
 
+    @_reads_once
     def cancel(
         self, trial: int | Mapping[str, Any], why: str = "", *, correct: bool = False, by: str = "", key: str = ""
     ) -> Told:
@@ -242,6 +278,7 @@ class StoredSearch:
             return before
         return self._end(Correction(self._asked_for(trial), "cancelled", error=_reason(why), by=by, key=key), correct)
 
+    @_reads_once
     def undo(self, trial: int | Mapping[str, Any], *, by: str = "", key: str = "") -> Told:
         """Take back what was told for an experiment, as when it belongs to another one: it waits for its result again.
 
@@ -267,7 +304,7 @@ class StoredSearch:
         list of Asked
             The oldest first.
         """
-        return [_asked(each) for each in corrected(self.study) if each.state == TrialState.RUNNING and by_hand(each)]
+        return [_asked(each) for each in self._corrected() if each.state == TrialState.RUNNING and by_hand(each)]
 
     def answer(self) -> StudyAnswer:
         """Report the verdict, the most promising setting, and how certain it is.
@@ -326,10 +363,10 @@ class StoredSearch:
 
     def trial(self, trial_number: int) -> FrozenTrial:
         """The trial as it is after all corrections; BadInput if nobody was asked for it."""
-        trials = corrected(self.study)
+        trials = self._corrected()
         known = isinstance(trial_number, int) and not isinstance(trial_number, bool)
         if not known or not 0 <= trial_number < len(trials) or not by_hand(trials[trial_number]):
-            raise BadInput(
+            raise UnknownTrial(
                 f"`trial` must be the number of an experiment that was asked for; got {trial_number!r:.80}. "
                 "`waiting()` lists those without a result."
             )
@@ -355,7 +392,19 @@ class StoredSearch:
 
     def _trials(self) -> list[FrozenTrial]:
         """The trials as they were told first, not to be changed."""
-        return self.study.get_trials(deepcopy=False)
+        if not self._look.within:
+            return self.study.get_trials(deepcopy=False)
+        if self._look.raw is None:
+            self._look.raw = self.study.get_trials(deepcopy=False)
+        return self._look.raw
+
+    def _corrected(self) -> list[FrozenTrial]:
+        """The trials as they are after all corrections, not to be changed."""
+        if not self._look.within:
+            return corrected(self.study)
+        if self._look.corrected is None:
+            self._look.corrected = with_corrections(self._trials())
+        return self._look.corrected
 
     def _before(self, key: str) -> Told | None:
         """What became of the request with this key, if it came before."""
@@ -443,6 +492,7 @@ class StoredSearch:
                     if self._finish(told, others or {}):
                         return "told"
                 except UpdateFinishedTrialError:  # somebody else was faster
+                    self._look.raw = self._look.corrected = None
                     change = self.judge(told, correct)
             if change != "known":
                 was = in_words(*outcome(self.trial(told.trial)))

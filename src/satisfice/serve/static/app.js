@@ -134,15 +134,16 @@ function files() {
   }
 }
 
-function parameters() {
-  const list = one("[data-parameters]"), add = one("[data-add]");
+// A button that adds a row to a form, made of a template.
+function adds(button, list, blank, row) {
+  const add = one(`[${button}]`);
   if (!add) return;
   add.hidden = false;
   add.addEventListener("click", () => {
-    const fresh = one("[data-blank]").content.cloneNode(true);
-    one("[data-count]", fresh).textContent = all("[data-parameter]", list).length + 1;
-    list.append(fresh);
-    one("input", list.lastElementChild).focus();
+    const fresh = one(`[${blank}]`).content.cloneNode(true), rows = one(`[${list}]`), count = one("[data-count]", fresh);
+    if (count) count.textContent = all(`[${row}]`, rows).length + 1;
+    rows.append(fresh);
+    one("input", rows.lastElementChild).focus();
   });
 }
 
@@ -264,7 +265,8 @@ const live = one("[data-live]");
 if (live) follow(live);
 prepare(document);
 files();
-parameters();
+adds("data-add", "data-parameters", "data-blank", "data-parameter");
+adds("data-add-requirement", "data-requirements", "data-blank-requirement", "data-requirement");
 copies();
 const alert = one(".alert");
 if (alert) alert.focus();

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes import is_alive, wait_until
-from satisfice.cli.objective import CommandFailed, CommandObjective, filled, placeholders
-from satisfice.cli.value import PrintedValue
+from satisfice.command.objective import CommandFailed, CommandObjective, filled, placeholders
+from satisfice.command.value import PrintedValue
 from satisfice.errors import BadInput
 
 PYTHON = sys.executable
@@ -172,7 +172,7 @@ def test_stop_ends_runs_in_other_threads():
 def test_ctrl_c_ends_the_group(tmp_path):
     script = f"""
 import os, sys
-from satisfice.cli.objective import CommandObjective
+from satisfice.command.objective import CommandObjective
 try:
     CommandObjective((sys.executable, '-c', {(GRANDCHILD + "time.sleep(60)")!r}))({{}})
 except KeyboardInterrupt:

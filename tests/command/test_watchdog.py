@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from processes import is_alive, wait_until
-from satisfice.cli.objective import WATCHDOG, CommandObjective
-from satisfice.cli.watchdog import Watchdog
+from satisfice.command.objective import WATCHDOG, CommandObjective
+from satisfice.command.watchdog import Watchdog
 
 SLEEPER = """
 import os, signal, subprocess, sys, time
@@ -76,10 +76,8 @@ def test_a_search_that_is_killed_takes_its_commands_along(jobs, ignored):
 
 
 def test_a_search_that_ends_leaves_no_watchdog():
-    script = (
-        "import os; from satisfice.cli.objective import CommandObjective; print(CommandObjective(('echo', '7'))({}))\n"
-    )
-    script += "from satisfice.cli.watchdog import WATCHDOG; print(WATCHDOG._process.pid)"
+    script = "import os; from satisfice.command.objective import CommandObjective; print(CommandObjective(('echo', '7'))({}))\n"
+    script += "from satisfice.command.watchdog import WATCHDOG; print(WATCHDOG._process.pid)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
     value, watchdog = done.stdout.split()
     assert (value, done.stderr) == ("7.0", "")
@@ -147,7 +145,7 @@ def test_without_a_watchdog_commands_run_as_well(monkeypatch):
         patched.setattr(sys, "executable", "/no/such/python")
         alone.start()
     assert alone._process is None
-    monkeypatch.setattr("satisfice.cli.objective.WATCHDOG", alone)
+    monkeypatch.setattr("satisfice.command.objective.WATCHDOG", alone)
     assert python("print(7)")({}) == 7
 
 
@@ -156,7 +154,7 @@ def test_a_watchdog_that_was_killed_is_done_without(monkeypatch):
     killed.start()
     killed._process.kill()
     killed._process.wait()
-    monkeypatch.setattr("satisfice.cli.objective.WATCHDOG", killed)
+    monkeypatch.setattr("satisfice.command.objective.WATCHDOG", killed)
     assert [python("print(7)")({}) for _ in range(2)] == [7, 7]
 
 

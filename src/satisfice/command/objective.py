@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from satisfice.cli.value import CommandFailed, PrintedValue, last_words, read_value, read_values
-from satisfice.cli.watchdog import WATCHDOG, signalled
+from satisfice.command.value import CommandFailed, PrintedValue, last_words, read_value, read_values
+from satisfice.command.watchdog import WATCHDOG, signalled
 from satisfice.errors import BadInput
 
 KEPT = 65_536  # bytes kept of each output, the last ones
@@ -35,7 +35,7 @@ class CommandObjective:
     timeout
         Seconds that one run may take.
     key
-        The entry of a JSON object on the last line that holds the value; `satisfice.cli.value` says what is read without it.
+        The entry of a JSON object on the last line that holds the value; `satisfice.command.value` says what is read without it.
     pattern
         What finds the value in the output, in place of the key.
     names

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satisfice.cli.value import CommandFailed, PrintedValue, read_value
+from satisfice.command.value import CommandFailed, PrintedValue, read_value
 
 
 @pytest.mark.parametrize(
