@@ -4,6 +4,7 @@
 """
 
 import shutil
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -243,6 +244,39 @@ def prefer():
     save(figure, "prefer")
 
 
+def requirements():
+    """The two examples of several requirements: a recipe, and a model that must be accurate and small."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+    import recipe
+    import small_model
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.8), constrained_layout=True)
+    answer = recipe.search()
+    chosen, rows = answer.params, [row for row in answer.table() if row["yield"] is not None]
+    heat, acid = np.meshgrid(np.linspace(20, 100, 161), np.linspace(0, 0.4, 121))
+    true = np.vectorize(lambda t, a: tuple(recipe.truth({**chosen, "temperature": t, "acid": a}).values()))(heat, acid)
+    left.contourf(heat, acid, true[0] >= 80, levels=[0.5, 1.5], colors=[BLUE], alpha=0.18)
+    left.contourf(heat, acid, true[1] <= 2, levels=[0.5, 1.5], colors=[GREEN], alpha=0.18)
+    left.plot([row["temperature"] for row in rows], [row["acid"] for row in rows], "o", ms=4.5, mfc="white", color=GREY)
+    left.plot(chosen["temperature"], chosen["acid"], "*", ms=14, color=ORANGE, mec="white")
+    left.text(44, 0.11, "yield >= 80", color=BLUE)
+    left.text(23, 0.36, "impurity <= 2", color=GREEN)
+    left.set(xlabel="temperature", ylabel="acid", title="A recipe")
+    answer = small_model.search()
+    rows = [row for row in answer.table() if row["accuracy"] is not None]
+    first, repeats = ([row for row in rows if (row["repeats"] is None) == new] for new in (True, False))
+    right.axhspan(0.9, 1.0, color=BLUE, alpha=0.12, lw=0)
+    right.axvspan(1, 900, color=GREEN, alpha=0.12, lw=0)
+    for some, colour, label in ((first, GREY, "new setting"), (repeats, BLUE, "repeat")):
+        places = [row["kilobytes"] for row in some], [row["accuracy"] for row in some]
+        right.plot(*places, "o", ms=4.5, mfc="white", color=colour, label=label)
+    best = {each.requirement.name: each.value for each in answer.requirements}
+    right.plot(best["kilobytes"], best["accuracy"], "*", ms=14, color=ORANGE, mec="white", label="the answer")
+    right.set(xscale="log", xlabel="kilobytes", ylabel="accuracy", xlim=(7, 1500), ylim=(0.3, 1.0), title="A model")
+    right.legend(loc="lower right", fontsize=8)
+    save(figure, "requirements")
+
+
 def report():
     """The top of the report that `make demo` wrote, in few colours."""
     page_file = Path(__file__).parent.parent / "out" / "report.html"
@@ -269,4 +303,5 @@ if __name__ == "__main__":
     rules()
     constraints()
     prefer()
+    requirements()
     report()

@@ -3,7 +3,7 @@
 import unicodedata
 
 from satisfice.domain.preference import stored_preference
-from satisfice.search.answer import MANY, Answer
+from satisfice.search.answer import MANY, Answer, RequirementAnswer
 from satisfice.search.config import SearchConfig
 from satisfice.study.config import StudyConfig
 from satisfice.study.snapshot import StudySnapshot
@@ -156,9 +156,23 @@ def facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
             interval = f"{percent(snapshot.config.confidence)} interval"
             rows.append((interval, f"{shown(low)} to {shown(high)}, by the model"))
     if len(answer.requirements) > 1:
-        rows += [(each.requirement.name, str(each)) for each in answer.requirements]
+        rows += [row for each in answer.requirements for row in _facts_of(each)]
     if answer.probability is not None and not snapshot.search.deterministic:
         rows.append(("good with probability", f"{percent(answer.probability)}, by the model"))
+    return rows
+
+
+def _facts_of(each: RequirementAnswer) -> list[tuple[str, str]]:
+    """Return what is known of one requirement."""
+    name = each.requirement.name
+    if each.value is None:
+        return [(name, "not measured")]
+    rows = [(name, shown(each.value))]
+    if each.interval is not None and each.interval[0] < each.interval[1]:
+        rows = [(name, f"{shown(each.value)}, {shown(each.interval[0])} to {shown(each.interval[1])} by the model")]
+    if each.certificate is not None and each.certificate.repeats:
+        side = "at least" if each.requirement.direction == "maximize" else "at most"
+        rows.append((f"{name}, certified", f"{side} {shown(each.certificate.bound)}"))
     return rows
 
 

@@ -48,8 +48,9 @@ class JointSurrogate:
 
     @property
     def _modelled(self) -> list[int]:
-        """The requirements that have enough values for a model."""
-        return [k for k, part in enumerate(self.parts) if part.ready]
+        """The requirements that have enough values for a model; a known kernel needs none, except of a deferred requirement."""
+        deferred = [each.deferred for each in self.specification]
+        return [k for k, part in enumerate(self.parts) if part.ready or not (deferred[k] or self.model.starting_points)]
 
     def remarks(self) -> tuple[Note, ...]:
         """The remarks about the fits, each with the name of its requirement; nothing of one that is always met."""
@@ -86,13 +87,15 @@ class JointSurrogate:
             best=seen.U[order],
             avoid=seen.U[:0] if seen.deterministic is False else seen.U,
             may_repeat=seen.deterministic is False,
-            shortfall=-float(smallest.max()),
-            stale=len(smallest) - 1 - int(np.argmax(smallest)),
+            shortfall=-float(smallest.max()) if len(smallest) else np.inf,
+            stale=len(smallest) - 1 - int(np.argmax(smallest)) if len(smallest) else 0,
         )
 
     def _means(self, k: int, belief: Belief) -> Array:
         """The values of a requirement at the evaluated points (n,), by its model where there is noise or none was measured."""
         seen, part = self.observations, self.observations.parts[k]
+        if not len(seen.U):
+            return np.empty(0)
         if part.deterministic and len(part.y) == len(seen.U):
             return belief.seen.values
         return belief.marginal(seen.U).mean
