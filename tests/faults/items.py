@@ -18,7 +18,7 @@ LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "st
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
     "search/test_search.py::",
-    "cli/test_objective.py::",
+    "command/test_objective.py::",
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_retrying_storage.py::", "study/test_workers.py::"
