@@ -231,3 +231,16 @@ def test_the_gate_suits_the_values():
     cautious = gate_for(few + 1, 0.0)[0]
     student = StudentGate().log_evidence(few + 1, 0.0) + StudentGate.credit
     assert cautious.log_evidence(few + 1, 0.0) == min(student, cautious.bets.log_evidence(few + 1, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "target"), [(0.0, 1.0, 5e-324), (-1.7e308, 1.7e308, 0.0), (-1.7e308, 1.7e308, 1.6e308)]
+)
+def test_extreme_ranges_give_evidence_and_no_warning(low, high, target):
+    test = Bets(low, high)
+    course = Course(test, target)
+    for _ in range(3):
+        before = course.add(high)
+    assert before > 0
+    assert before == pytest.approx(test.log_evidence(np.full(3, high), target))
+    assert test.log_evidence(np.full(3, low), target) < 0

@@ -163,9 +163,8 @@ class Bets(Bounded):
         values = np.asarray(values, dtype=np.float64)
         if target <= self.low:
             return np.inf if (values > self.low).any() else 0.0
-        gains = (values - self.low) / (target - self.low) - 1
         with np.errstate(divide="ignore"):
-            return _mixed(BET_LOG_WEIGHTS + np.log1p(BETS[:, None] * gains).sum(axis=1))
+            return _mixed(BET_LOG_WEIGHTS + np.log1p(BETS[:, None] * self._gains(values, target)).sum(axis=1))
 
     def start(self) -> Array:
         """The state before the first value: the log capital of each bet."""
@@ -176,7 +175,13 @@ class Bets(Bounded):
         if target <= self.low:  # one value above it is a proof
             return state + (np.inf if value > self.low else 0.0)
         with np.errstate(divide="ignore"):
-            return state + np.log1p(BETS * ((value - self.low) / (target - self.low) - 1))
+            return state + np.log1p(BETS * self._gains(np.float64(value), target))
+
+    def _gains(self, values: Any, target: float) -> Any:
+        """(y - low) / (target - low) - 1, of halves where the range itself overflows."""
+        unit = 1.0 if np.isfinite(self.high - self.low) else 0.5
+        with np.errstate(over="ignore"):
+            return (unit * values - unit * self.low) / (unit * target - unit * self.low) - 1
 
     def of(self, state: Array) -> float:
         """log E_m of the state."""
