@@ -217,6 +217,17 @@ def test_a_decimal_comma_is_no_success_but_a_failure_that_says_what_to_print(cap
     assert {trial.state.name for trial in trials()} == {"FAIL"}
 
 
+def test_a_program_may_be_corrected_as_long_as_nothing_has_succeeded(capsys):
+    words = ["find", "--target", "-0.01", "--noise", "0", "--seed", "1", "--quiet", *SPACE]
+    assert main([*words, "--", sys.executable, "-c", "print('nothing')", "{x}", "{y}"]) == 1
+    assert main([*words, *COMMAND]) == 0
+    assert main([*words, "--", "echo", "{x}", "{y}"]) == 2
+    assert "was made with the command" in capsys.readouterr().err
+    wrong = ["--history", "no.csv", "--name", "other"]
+    assert main([*words, *wrong, *COMMAND]) == 2
+    assert "'study'" in capsys.readouterr().err or main(["status", "--name", "other"]) == 2
+
+
 def test_what_cannot_be_read_ends_the_search_at_the_first_run(capsys):
     words = ["find", "--target", "0.9", "--noise", "0", "--quiet", "--param", "x=0.0:1.0"]
     assert main([*words, "--", "echo", "trained on {x}, saved"]) == 1

@@ -141,6 +141,12 @@ def test_bad_arguments_are_refused(wrong):
         find(3, SPACE, 1.0)
 
 
+def test_a_wrong_table_leaves_no_study_behind(tmp_path):
+    with pytest.raises(BadInput, match="history"):
+        least_branin(history=[{"x": 1.0, "y": 1.0, "value": "abc"}], storage=tmp_path / "s.db", name="n")
+    assert not (tmp_path / "s.db").exists()
+
+
 def test_whole_numbers_may_be_numpys():
     answer = least_branin(budget=np.int64(2), seed=np.int64(1))
     assert answer.evaluations == 2

@@ -113,7 +113,9 @@ def test_what_is_returned_comes_back_as_it_would_without():
             same({"give": math.nan})
         assert not isinstance(refusal.value, WrongType)
     with Isolated(lambda given: {"yield": np.float32(0.5), "cost": 3}, math.inf) as several:
-        assert several({}) == {"yield": 0.5, "cost": 3.0}
+        assert several({}) == {"yield": 0.5, "cost": 3}
+    with Isolated(lambda given: {"yield": 1.5, "batch": "A7", "lost": None}, math.inf) as several:
+        assert several({}) == {"yield": 1.5, "batch": "A7", "lost": None}
 
 
 def test_what_is_raised_comes_with_its_traceback():
@@ -162,6 +164,19 @@ def test_noise_stays_noise():
     values = [row["value"] for row in answer.table()]
     assert len(set(values)) == len(values)
     assert not any("identical" in note for note in answer.notes)
+
+
+def test_several_requirements():
+    target = {"yield": ">= 88", "cost": "<= 4"}
+    answer = find(
+        lambda p: {"yield": 90 - abs(p["x"] - 3), "cost": p["x"], "by": "Ada"},
+        {"x": (0.0, 10.0)},
+        target,
+        each=60,
+        seed=1,
+    )
+    assert answer.verdict == "good"
+    assert [each.requirement.name for each in answer.requirements] == ["yield", "cost"]
 
 
 def test_parameters_may_depend_on_others():

@@ -156,8 +156,10 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     from satisfice.domain.space import Space
     from satisfice.search.config import SearchConfig
     from satisfice.search.search import Search
+    from satisfice.study.config import StudyConfig
     from satisfice.study.find import find
     from satisfice.study.values import directions_of
+    from satisfice.study.warm_start import read_earlier
     from satisfice.study.workers.storage import open_storage, open_study
 
     space = Space.of(params, read_constraints(given.constraints, given.mixtures))
@@ -165,6 +167,8 @@ def _search(given: SimpleNamespace, params: Any, objective: CommandObjective, li
     problem["direction"] = "minimize" if given.minimize else "maximize"
     problem["prefer"] = read_preference(given.prefer)
     Search(space, given.target, **problem)  # wrong input is refused before there is a study
+    if given.history is not None:
+        read_earlier(StudyConfig(given.target, problem["direction"], space=space), given.history)
     storage = open_storage(given.storage)
     directions = directions_of(SearchConfig(given.target, problem["direction"]))
     remember(open_study(given.name, storage, direction=directions), given.name, objective.words, line)
@@ -178,7 +182,7 @@ def remember(study: Any, name: str, program: Sequence[str], line: str) -> None:
     """Keep the program in the study and refuse another one, because values of two programs must not be mixed."""
     words = json.dumps(program)
     kept = study.user_attrs.get(PROGRAM, words)
-    if kept != words:
+    if kept != words and any(trial.state.name == "COMPLETE" for trial in study.get_trials(deepcopy=False)):
         raise BadInput(
             f"Study {name!r:.80} was made with the command `{shlex.join(json.loads(kept)):.200}`. Use the same command, or "
             "choose another `--name`."

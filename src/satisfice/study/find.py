@@ -30,7 +30,7 @@ from satisfice.study.pruner import Report, TargetPruner
 from satisfice.study.sampler import GoodActionSampler
 from satisfice.study.snapshot import StudyAnswer, study_answer
 from satisfice.study.values import directions_of
-from satisfice.study.warm_start import add_earlier
+from satisfice.study.warm_start import add_earlier, read_earlier
 from satisfice.study.workers.interrupts import Interrupts
 from satisfice.study.workers.isolated import Isolated
 from satisfice.study.workers.loop import Workers
@@ -212,6 +212,8 @@ def find(
     if report and config.specification is not None:
         raise BadInput("`report` needs a target that is one number: a run reports one value, not several requirements.")
     config.search(Box([(0.0, 1.0)]) if named is None else named.domain)  # what it refuses is refused now
+    if history is not None:
+        read_earlier(config, history)  # what is wrong with it is said before there is a study
     with ExitStack() as stack:
         interrupts = stack.enter_context(Interrupts())
         evaluate: Callable[[Any], object] = objective
