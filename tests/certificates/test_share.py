@@ -147,7 +147,7 @@ def test_the_sentence_says_what_was_drawn_and_what_it_rests_on():
         "target; 3 more draws failed"
     )
     noisy = share_bound(np.array([0.0] * 99 + [2.0]), 1.0, symmetric_noise(1.0))
-    assert "of 100 drawn at random 1 reached" in str(noisy)
+    assert "of 100 drawn at random 1 gave a value that reaches the target" in str(noisy)
     assert str(noisy).endswith("as often above the true value as below it")
     assert (
         str(ShareBound(1.0, 0.95, 3, 3))

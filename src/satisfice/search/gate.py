@@ -33,6 +33,7 @@ class Gate:
 
     Examples
     --------
+    >>> from satisfice.search.specification import Requirement
     >>> gate = Gate(Specification.of({"yield": Requirement("yield", ">=", 80, noise=1.0)}))
     >>> for value in (82.1, 83.0, 81.6, 82.4):
     ...     gate.tell({"yield": value})
