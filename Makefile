@@ -76,7 +76,7 @@ docs: .venv/docs  ## the site, into out/site; a warning is an error
 	$(PYTHON) -m venv .venv-bench
 	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0
 	$(PIP_QUIET) .venv-bench/bin/pip install --quiet torch==2.13.0 botorch==0.18.1 optuna==5.0.0 greenlet==3.5.6 cmaes==0.13.1 ax-platform==1.3.1 \
-		smac==2.4.1 bayesian-optimization==3.4.0 scikit-learn==1.9.1 joblib==1.6.0 --editable '.[experiments,push,sklearn,tuning]'
+		smac==2.4.1 bayesian-optimization==3.4.0 coco-experiment==2.8.2 cma==4.5.0 Py-BOBYQA==1.5.0 nevergrad==1.0.12 scikit-learn==1.9.1 joblib==1.6.0 --editable '.[experiments,push,sklearn,tuning]'
 	touch $@
 
 bench-env: .venv-bench/ready  ## the peers, in an environment of their own

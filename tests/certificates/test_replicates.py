@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 from satisfice import Box, Finite, Search
-from satisfice.certificates.eprocess import Bounded, KnownNoise, LearnedNoise
+from satisfice.certificates.eprocess import Bounded, KnownNoise, LearnedNoise, bar
 from satisfice.certificates.replicates import Prospect, ReplicateLog, certificate, own_spread, plan_replication
 from satisfice.domain.parameters import Levels, LogInteger
 from satisfice.domain.product import Product
@@ -89,10 +89,10 @@ def test_the_cheapest_point_is_replicated_if_it_is_affordable():
     test = KnownNoise(1.0)
     now = plan_replication(test, [prospect(0, -1.0), prospect(1, 1.0), prospect(2, 2.0)], 0.0, 0.05, 0, 8, 0)
     assert now.repeat == now.cheapest == 2
-    assert now.cost == pytest.approx(2 * np.log(40) / 4)
+    assert now.cost == pytest.approx(2 * bar(test, 1 / 40) / 4)
     far = plan_replication(test, [prospect(0, 0.1)], 0.0, 0.05, 0, 8, 0)
     assert far.repeat is None
-    assert far.cost == pytest.approx(2 * np.log(40) / 0.01)
+    assert far.cost == pytest.approx(2 * bar(test, 1 / 40) / 0.01)
     assert plan_replication(test, [prospect(0, -1.0)], 0.0, 0.05, 0, 8, 0).cheapest is None
     at_the_margin = plan_replication(test, [prospect(0, far.margin + 1e-9)], 0.0, 0.05, 0, 8, 0)
     assert at_the_margin.repeat == 0

@@ -18,7 +18,7 @@ LEASE, STORAGE, FAULTS = "study/test_lease.py::", "study/test_storage.py::", "st
 ROBUST, SEARCH, COMMAND, FIND = (
     "test_robustness.py::",
     "search/test_search.py::",
-    "cli/test_objective.py::",
+    "command/test_objective.py::",
     "cli/test_cli_find.py::",
 )
 NUMERICS, DURABLE, WORKERS = "gp/test_numerics.py::", "study/test_retrying_storage.py::", "study/test_workers.py::"
@@ -31,6 +31,7 @@ GROUPS = {
     "Many processes": range(30, 39),
     "Input, command line, security": range(39, 49),
     "Any order of events": range(49, 50),
+    "The live page and the protocol": range(50, 51),
 }
 
 ITEMS = {
@@ -262,5 +263,11 @@ ITEMS = {
         ("faults/test_d_simulation.py::test_ten_thousand_schedules",
          "study/test_simulation.py::test_schedules_of_workers_and_people_that_are_killed_frozen_late_and_wrong",
          "study/test_simulation.py::test_a_flaw_is_noticed", "study/test_simulation.py::test_a_seed_replays"),
+    ),
+    50: Item(
+        "Fifty clients at once lose nothing, a result is taken as fast as by the bare storage, the protocol is what its document "
+        "says, and no attack gets in",
+        ("faults/test_f_serve.py::test_fifty_clients_lose_nothing_and_tell_as_fast_as_on_the_bare_storage",
+         "faults/test_f_serve.py::test_the_protocol_is_what_its_document_says", "serve/test_guard.py::test_an_attack_is_refused"),
     ),
 }  # fmt: skip

@@ -83,22 +83,31 @@ class Worker(threading.Thread):
 
 
 BARE = """
-import sys, threading, time
+import json, sys, threading, time
 import optuna
-from optuna.trial import TrialState
-from satisfice.study._optuna import create_running, id_of, set_state
+from optuna.distributions import CategoricalDistribution, FloatDistribution
+from optuna.trial import TrialState, create_trial
+from satisfice.study._optuna import create_running, set_state
 from satisfice.study.workers.storage import open_study
-import json
 study = open_study("bare", sys.argv[1], direction="maximize")
 until, took = time.monotonic() + float(sys.argv[3]), []
-template = optuna.trial.create_trial(state=TrialState.RUNNING)
-def work():
+running = create_trial(state=TrialState.RUNNING)
+own = create_trial(
+    value=1.0, params={"x": 0.5, "y": 0.5, "z": "a"}, system_attrs={"satisfice:by hand": {"by": "", "key": "0" * 32}},
+    distributions={"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1), "z": CategoricalDistribution(["a", "b"])},
+)
+def work(number):
     while time.monotonic() < until:
-        trial_id = create_running(study, template)
+        trial_id = None if number % 5 else create_running(study, running)
         start = time.perf_counter()
-        set_state(study, trial_id, TrialState.COMPLETE, [1.0])
+        if trial_id is None:
+            study.add_trial(own)
+        else:
+            set_state(study, trial_id, TrialState.COMPLETE, [1.0])
         took.append(time.perf_counter() - start)
-threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
+        if trial_id is None:
+            time.sleep(0.2)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(int(sys.argv[2]))]
 [each.start() for each in threads]
 [each.join() for each in threads]
 print(json.dumps(took))
@@ -122,15 +131,10 @@ def test_fifty_clients_lose_nothing_and_tell_as_fast_as_on_the_bare_storage(tmp_
     tells = [seconds for each in workers for seconds in each.took["tell"]]
     asks = [seconds for each in workers for seconds in each.took["ask"]]
 
-    # as many writers on a storage of their own, without a server: one process each, as separate programs are
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", BARE, str(tmp_path / "bare.db"), str(CLIENTS // 10), str(SECONDS)],
-            stdout=subprocess.PIPE,
-        )
-        for _ in range(10)
-    ]
-    bare = [seconds for each in processes for seconds in json.loads(each.communicate(timeout=PATIENCE)[0])]
+    # as many writers on a storage of their own, which write the same without a server; in one process, as the server is
+    command = [sys.executable, "-c", BARE, str(tmp_path / "bare.db"), str(CLIENTS), str(SECONDS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    bare = json.loads(done.stdout)
     ratio = percentile(tells, 0.95) / percentile(bare, 0.95)
     figures |= {
         "clients": CLIENTS, "seconds": SECONDS, "asked": len(asks), "told": len(tells), "errors": len(wrong),

@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 from satisfice import BadInput, Box, Finite, Mixture, Requirement, Search, Space
 from satisfice.acquisition.belief import Belief
 from satisfice.acquisition.scores import log_probability_score
-from satisfice.certificates.eprocess import KnownNoise, level
+from satisfice.certificates.eprocess import KnownNoise, bar, level
 from satisfice.domain.preference import Preference
 from satisfice.errors import SatisficeWarning
 from satisfice.gp.kernels import Stationary
@@ -178,7 +178,7 @@ def test_under_noise_what_is_named_is_certified(seed):
     assert answer.preference.cost == min(answer.params["a"] + answer.params["b"], answer.preference.first)
     candidates = answer.certificate.candidates
     passed = [KnownNoise(sd).log_evidence(fresh[: k + 1], 0.85) for k in range(len(fresh))]
-    assert max(passed) >= -np.log(level(0.05, candidates))
+    assert max(passed) >= bar(KnownNoise(sd), level(0.05, candidates))
     assert answer.certificate.repeats >= 1
 
 

@@ -4,11 +4,20 @@ Each test is an e-process E_m of the fresh values y_1, ..., y_m: a nonnegative p
 at every stopping time. Hence P(E_m >= 1 / level for any m) <= level (Ville's inequality): you may look after every value, stop
 at any time and continue later. E_m decreases in the target, so the targets that are not rejected form a confidence sequence,
 and the target may be chosen after the values.
+
+For Gaussian noise of known standard deviation the bar that E_m must reach is lower than 1 / level. E_m is the likelihood ratio
+of a mixture P over P0, the law at f = target; of the first time T at which it reaches a bar b,
+
+    P0(T < infinity) = E_P[1 / E_T; T < infinity] = (1 / b) E_P[b / E_T; T < infinity],
+
+and since E_m jumps over the bar, the last factor is below exp(-credit) for every b >= 2. So b = exp(-credit) / level is enough
+(`bar`). Where f lies below the target, or the noise is smaller, every path that reaches the bar would also reach it at the target
+with the stated noise, so it is reached more rarely still.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.special import betaln, erfcx, hyp2f1, log_ndtr, logsumexp, stdtr
@@ -39,6 +48,10 @@ class EProcess(Protocol):
     def sigma(self) -> float:
         """The standard deviation of the noise; 0 if unknown."""
 
+    @property
+    def credit(self) -> float:
+        """By how much log E_m may fall short of log(1 / level), since it jumps over the bar."""
+
     def log_evidence(self, values: Array, target: float) -> float:
         """log E_m of the fresh values (m,)."""
 
@@ -59,6 +72,7 @@ class KnownNoise:
     sigma: float
     guarantee = "valid for Gaussian noise with the stated standard deviation"
     gaussian = True
+    credit: ClassVar[float] = 0.26
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log 2 - log(1 + m r) / 2 + w^2 / 2 + log Phi(w), w = sqrt(r / (1 + m r)) sum (y - target) / sigma."""
@@ -87,6 +101,7 @@ class LearnedNoise:
     guarantee = "valid for Gaussian noise of any standard deviation"
     gaussian = True
     sigma = 0.0
+    credit: ClassVar[float] = 0.0
 
     def log_evidence(self, values: Array, target: float) -> float:
         """log 2 - log(1 + m r) / 2 - (m / 2) log(1 - a) + log T_m(sqrt(m a / (1 - a)) sign S), a = r S^2 / ((1 + m r) V)."""
@@ -130,6 +145,7 @@ class Bounded:
     guarantee = "valid for any distribution of values within the stated range"
     gaussian = False
     sigma = 0.0
+    credit: ClassVar[float] = 0.0
 
     def log_evidence(self, values: Array, target: float) -> float:
         """The log of the mean over b of prod (1 + b ((y - low) / (target - low) - 1))."""
@@ -168,6 +184,24 @@ def level(delta: float, tested: int) -> float:
     return delta / (tested * (tested + 1))
 
 
+def bar(test: EProcess, share: float) -> float:
+    """What log E_m must reach so that a bad point is certified with probability `share` at most: log(1 / share) - credit.
+
+    Parameters
+    ----------
+    test
+        The e-process.
+    share
+        The level of the test, at most 1 / 2.
+
+    Returns
+    -------
+    float
+        The bar.
+    """
+    return float(-np.log(share)) - test.credit
+
+
 def lower_bound(test: EProcess, values: Array, share: float) -> float:
     """The highest target that the fresh values certify.
 
@@ -185,7 +219,7 @@ def lower_bound(test: EProcess, values: Array, share: float) -> float:
     float
         The bound; -inf if no target is certified.
     """
-    wanted = -np.log(share)
+    wanted = bar(test, share)
     top = float((values / len(values)).sum())  # the sum of large values would overflow
     step = max(min(float(values.max()) - float(values.min()), LARGEST), test.sigma, 1e-12 * abs(top), 1e-300)
     bottom = _below(lambda target: test.log_evidence(values, target) >= wanted, top, step)

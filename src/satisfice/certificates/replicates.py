@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from satisfice.certificates.eprocess import Certificate, EProcess, level, look_skewed, lower_bound
+from satisfice.certificates.eprocess import Certificate, EProcess, bar, level, look_skewed, lower_bound
 from satisfice.certificates.exactness import Exactness, exactness
 from satisfice.types import Array
 
@@ -172,7 +172,7 @@ def certificate(test: EProcess, values: Array, target: float, delta: float, test
         None as long as the evidence is too weak.
     """
     share = level(delta, tested)
-    if test.log_evidence(values, target) < -np.log(share):
+    if test.log_evidence(values, target) < bar(test, share):
         return None
     skewed = test.gaussian and look_skewed(values)
     return Certificate(test.guarantee, 1 - delta, len(values), lower_bound(test, values, share), tested, skewed)
@@ -272,7 +272,8 @@ def plan_replication(
     ReplicationPlan
         The point to replicate, if one is affordable.
     """
-    return cheapest_plan(costs_of(test, prospects, target, delta, tested), delta, tested, evaluations, repeats, worth)
+    costs = costs_of(test, prospects, target, delta, tested)
+    return cheapest_plan(costs, delta, tested, evaluations, repeats, worth, credit=test.credit)
 
 
 def costs_of(
@@ -282,7 +283,7 @@ def costs_of(
 
     A prospect that lacks evidence e, to which each fresh value adds about `test.rate`, needs e / rate values.
     """
-    to_start, to_continue = (-np.log(level(delta, max(k, 1))) for k in (tested + 1, tested))
+    to_start, to_continue = (bar(test, level(delta, max(k, 1))) for k in (tested + 1, tested))
     costs = {}
     for prospect in prospects:
         if prospect.gap > 0:
@@ -292,11 +293,18 @@ def costs_of(
 
 
 def cheapest_plan(
-    costs: dict[Prospect, float], delta: float, tested: int, evaluations: int, repeats: int, worth: Worth = even
+    costs: dict[Prospect, float],
+    delta: float,
+    tested: int,
+    evaluations: int,
+    repeats: int,
+    worth: Worth = even,
+    *,
+    credit: float = 0.0,
 ) -> ReplicationPlan:
-    """The plan for what each prospect costs; the other parameters are those of `plan_replication`."""
+    """The plan for what each prospect costs; `credit` is the test's, the rest as for `plan_replication`."""
     affordable = max(PATIENCE, SHARE * (evaluations - repeats) - repeats)
-    margin = float(np.sqrt(2 * -np.log(level(delta, tested + 1)) / affordable))
+    margin = float(np.sqrt(2 * (-np.log(level(delta, tested + 1)) - credit) / affordable))
     if not costs:
         return ReplicationPlan(None, None, np.inf, margin)
     prices = {prospect: cost / worth(prospect.index) for prospect, cost in costs.items()}

@@ -7,7 +7,7 @@ many values it was judged, and how rare a disaster may be that they would have m
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +126,7 @@ class RangeSeen:
     seen: int = 0  # so many values tell the depth
     gaussian = False
     sigma = 0.0
+    credit: ClassVar[float] = 0.0
 
     @property
     def guarantee(self) -> str:
@@ -161,6 +162,7 @@ class Cautious:
     residuals: Residuals
     gaussian = True
     sigma = 0.0
+    credit: ClassVar[float] = 0.0
 
     @property
     def guarantee(self) -> str:

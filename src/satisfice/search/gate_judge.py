@@ -226,7 +226,7 @@ def _bound(test: AnyGate, values: Array, bar: float) -> float:
             middle = 0.5 * low + 0.5 * high
             low, high = (middle, high) if test.log_evidence(values, middle) >= bar else (low, middle)
         return low
-    return lower_bound(test, values, float(np.exp(test.credit - bar)))
+    return lower_bound(test, values, float(np.exp(-bar)))
 
 
 def _least(holds: Callable[[int], bool], m: int) -> int | None:
