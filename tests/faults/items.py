@@ -220,7 +220,7 @@ ITEMS = {
          COMMAND + "test_a_timeout_ends_the_grandchildren_too",
          COMMAND + "test_a_child_left_in_the_background_is_ended_and_the_value_kept",
          COMMAND + "test_output_that_is_closed_early_or_binary_is_survived",
-         "cli/test_watchdog.py::test_a_search_that_is_killed_takes_its_commands_along"),
+         "command/test_watchdog.py::test_a_search_that_is_killed_takes_its_commands_along"),
     ),
     41: Item(
         "Mutated parameters and tables on the command line give one clear error and no traceback",
