@@ -127,7 +127,7 @@ INVENTORY = [
     ),
     (
         rf"conflict .* (can hardly be met together|seems out of reach even alone): hope {CHANCE}.*, by the model",
-        JOINT + "test_a_conflict_on_a_box_ends_as_unlikely_and_is_named",
+        JOINT + "test_a_conflict_on_a_box_is_named_by_the_model",
     ),
     (
         rf"preference (cost|distance) {NUMBER}(, that of the first certified setting|, the least of \d+ certified settings; "
