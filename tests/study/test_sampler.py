@@ -213,7 +213,7 @@ def test_independent_values_come_from_the_given_sampler():
 
 
 def test_reseeding_changes_the_questions():
-    sampler = GoodActionSampler(0.01, noise=0, seed=7)
+    sampler = GoodActionSampler(0.01, noise=0, rule="random", seed=7)  # other rules may find one optimum from any start
     study = study_of(sampler)
     study.optimize(bowl, n_trials=3)
     with sampler.replaying(study) as replay:

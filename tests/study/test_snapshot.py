@@ -49,6 +49,15 @@ def test_a_view_of_a_stored_study_shows_what_find_answered(tmp_path):
     assert answer.table() == shown.answer.table()
 
 
+def test_a_cancellation_that_comes_too_late_takes_no_value_away():
+    study = find(objective, SPACE, 1.0, budget=3, noise=0, seed=1).study
+    trial = study.ask(distributions_of(Space.of(SPACE)))
+    study._storage.set_trial_system_attr(trial._trial_id, CANCELLED, "a test")
+    study.tell(trial, -0.5)
+    shown = snapshot(study)
+    assert (shown.answer.evaluations, shown.evaluations[-1].value) == (4, -0.5)
+
+
 def test_running_and_cancelled_trials_are_shown_as_such():
     study = find(objective, SPACE, 1.0, budget=3, noise=0, seed=1).study
     study.ask(distributions_of(Space.of(SPACE)))

@@ -45,6 +45,7 @@ class TargetPruner(BasePruner):  # type: ignore[misc]
 
     Examples
     --------
+    >>> from satisfice import GoodActionSampler
     >>> sampler = GoodActionSampler(target=0.9, noise=0, seed=1)
     >>> study = optuna.create_study(direction="maximize", sampler=sampler, pruner=TargetPruner(steps=100))
     """
