@@ -13,6 +13,7 @@ from satisfice.paper.experiments.spec import FLOOR, GOOD_RULES, OPTIMISERS, Pane
 from satisfice.paper.problems import PROBLEMS
 from satisfice.types import Array
 
+COLOURS_KEPT = 128  # in a picture
 MATPLOTLIB = ("matplotlib", "experiments")  # the package and its extra
 # the eight colours of Okabe and Ito, with a marker of its own for each rule
 STYLES = {
@@ -274,7 +275,11 @@ def phi_figure(path: Path, delta: float = 0.4) -> dict[str, Any]:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write the picture and forget the figure."""
+    """Write the picture in few colours, which halves the file, and forget the figure."""
+    image = load_extra("PIL.Image", "experiments")  # matplotlib brings it
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI)
+    with image.open(path) as full:
+        few = full.convert("RGB").quantize(COLOURS_KEPT)
+    few.save(path, optimize=True)
     pyplot().close(figure)
