@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
 import pytest
+from playwright.sync_api import expect
 
 from satisfice import open_search
 from serving import Server
@@ -98,7 +100,7 @@ def test_a_newcomers_story(people, tmp_path):
         page.click("text=What you know about the noise")
         page.select_option("[name=noise]", "none")
         page.set_input_files("[type=file]", tmp_path / "earlier.csv")
-        page.wait_for_function("document.getElementById('earlier').value.length > 100")
+        expect(page.locator("#earlier")).to_have_value(re.compile(".{100}", re.DOTALL))
         page.click("text=Start the study")
         assert "The upper end must be a number; got '9O'" in page.text_content(".alert")
         rows.nth(0).locator("[name=p-high]").fill("90")
@@ -156,7 +158,7 @@ def test_a_newcomers_story(people, tmp_path):
         assert ada.waiting() == bob.waiting() == [27]
         bob.tells(of_27="84.25")
         assert bob.verdict() == "Good enough: the target is met."
-        page.wait_for_function("document.getElementById('verdict').textContent.startsWith('Good')", timeout=15_000)
+        expect(page.locator("#verdict")).to_have_text(re.compile(r"^\s*Good"), timeout=15_000)
 
         # all of it can be taken along
         with page.expect_download() as waits:
